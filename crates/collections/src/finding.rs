@@ -38,10 +38,11 @@ impl dyn Collection {
             [only] => format!("`{only}`, the split of this collection"),
             names => format!("one of the splits {}", names.join(", ")),
         };
-        let usual = usual_name(name, &names);
-        let hint = match similar(name, names.iter().copied()).or(usual) {
-            Some(meant) => format!("did you mean `--split {meant}`? {}", self.hint()),
-            None => self.hint(),
+        let hint = match &meant_names(name, &names)[..] {
+            [] => self.hint(),
+            meant => {
+                format!("did you mean `--split {}`? {}", meant.join("` or `--split "), self.hint())
+            }
         };
         Err(problem!("--split", expected, "`{name}`", hint))
     }
@@ -127,6 +128,17 @@ const OTHER_NAMES: [(&str, &str); 5] = [
     ("development", "dev"),
     ("training", "train"),
 ];
+
+/// The names that a mistyped one may mean: those that it is a part of, as `2023` and `test` are of iKAT's
+/// `2023-test`, or else the most similar one.
+fn meant_names<'n>(name: &str, known: &[&'n str]) -> Vec<&'n str> {
+    let has_part = |known: &&str| known.split('-').any(|part| part == name);
+    let having: Vec<&str> = known.iter().copied().filter(has_part).collect();
+    if !having.is_empty() {
+        return having;
+    }
+    similar(name, known.iter().copied()).or_else(|| usual_name(name, known)).into_iter().collect()
+}
 
 /// The split that another name means, if the collection has it.
 fn usual_name<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {

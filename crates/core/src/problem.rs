@@ -364,7 +364,7 @@ fn io_hint(source: &io::Error, action: IoAction) -> &'static str {
         }
         // Creating a folder in a file's place says "exists", everything else "not a directory".
         (io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory, _) => {
-            "a part of that path is a file where a folder is needed: name another folder"
+            "name a file in a folder: the path ends with `/`, or a part of it is a file"
         }
         _ => "if the system's message does not help, try another folder",
     }

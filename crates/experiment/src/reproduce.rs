@@ -278,8 +278,8 @@ mod tests {
             let system = SystemFile::parse("x.toml", &text, &[]).unwrap();
             check_measures(&system.expected).map_err(|error| error.to_string())
         };
-        let error = check("[expected.measures]\n\"R@5\" = 1.0\n\"r@30\" = 0.5").unwrap_err();
-        assert!(error.starts_with("x.toml:11: ") && error.ends_with("`r@30`"), "{error}");
+        let error = check("[expected.measures]\n\"R@5\" = 1.0\n\"RX@30\" = 0.5").unwrap_err();
+        assert!(error.starts_with("x.toml:11: ") && error.ends_with("`RX@30`"), "{error}");
         assert!(error.contains("need F1, MRR100, P1, NDCG3, NDCG5, or one that"), "{error}");
         check("measures = { \"R@5\" = 1.0, \"R@30\" = 0.5 }").unwrap();
         let error = check("measures = {}\npublished = { \"R@x\" = 0.5 }").unwrap_err();

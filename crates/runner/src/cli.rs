@@ -116,6 +116,7 @@ const EXAMPLES: [(&str, &str); 7] = [
     (
         "rank",
         "Examples:
+  clariq rank \"tell me about saturn\"
   echo '{\"id\": \"1\", \"text\": \"tell me about saturn\"}' | clariq rank bm25
   clariq rank dense --requests requests.jsonl --depth 10 --format trec",
     ),
@@ -174,6 +175,23 @@ pub(crate) fn command() -> clap::Command {
     with_examples(Cli::command(), 0)
 }
 
+/// True if a command has an option of its own, named as it is typed.
+pub(crate) fn has_option(command: &clap::Command, typed: &str) -> bool {
+    command.get_arguments().filter(|argument| !argument.is_global_set()).any(|argument| {
+        let is_long =
+            typed.strip_prefix("--").is_some_and(|name| argument.get_long() == Some(name));
+        let short = argument.get_short().map(|letter| format!("-{letter}"));
+        is_long || short.as_deref() == Some(typed)
+    })
+}
+
+/// True for an option that all commands have.
+pub(crate) fn is_common(typed: &str) -> bool {
+    let all = CommonArguments::augment_args(clap::Command::new(OPTIONS));
+    let mut options = all.get_arguments();
+    typed.strip_prefix("--").is_some_and(|name| options.any(|it| it.get_long() == Some(name)))
+}
+
 /// Leaves an option that all commands have out of their help.
 fn without_common_help(argument: Arg) -> Arg {
     let is_common = argument.is_global_set();
@@ -221,6 +239,19 @@ fn without_version(program: Option<&Path>) -> String {
     match if is_this { None } else { learned::trouble(program) } {
         None => "found by that program".to_owned(),
         Some(trouble) => format!("not found: {trouble}"),
+    }
+}
+
+impl Cli {
+    /// The split of the runs that the command reads, if it is named.
+    pub(crate) fn split_of_runs(&self) -> Option<String> {
+        match &self.command {
+            Command::Eval(arguments) => arguments.split.clone(),
+            Command::Compare(arguments) => arguments.compared.split.clone(),
+            Command::Report(arguments) => arguments.compared.split.clone(),
+            Command::Validate(arguments) => arguments.split.clone(),
+            _ => None,
+        }
     }
 }
 
@@ -315,21 +346,9 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::refused_value;
 
     #[test]
     fn the_arguments_are_consistent() {
         command().debug_assert();
-    }
-
-    #[test]
-    fn a_negative_number_is_a_bad_value_of_its_option() {
-        for option in ["--seed", "--threads"] {
-            let line = ["clariq", "run", "bm25", option, "-1"];
-            let problem = refused_value(&command().try_get_matches_from(line).unwrap_err());
-            let expected = "a whole number of at least 0";
-            let hint = "see --help for the accepted values";
-            assert_eq!(problem, Some(Problem::at(option, expected, "`-1`").hint(hint)));
-        }
     }
 }

@@ -1,12 +1,9 @@
 //! The end of a command: exit statuses, and the form of errors.
 
-use crate::messages::{LONGEST, say_line};
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clariq_core::{Findings, Problem, Severity, printable, problem};
+use crate::messages::{LONGEST, say_line, with_data};
+use clariq_core::{Findings, Problem, Severity, printable};
 use console::{StyledObject, style};
 use serde_json::{Value, json};
-use std::error::Error as _;
-use std::path::Path;
 
 /// The outcome of a command that printed its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,11 +19,12 @@ pub(crate) fn print_problem(severity: &str, problem: &Problem) {
     if title.is_empty() {
         "an empty name".clone_into(&mut title);
     }
+    let hint = with_data(&problem.hint);
     let parts = [
-        (severity, &title),
-        ("  expected", &problem.expected),
-        ("     found", &problem.found),
-        ("hint", &problem.hint),
+        (severity, &*title),
+        ("  expected", &*problem.expected),
+        ("     found", &*problem.found),
+        ("hint", &*hint),
     ];
     for (label, text) in parts.into_iter().filter(|(_, text)| !text.is_empty()) {
         say_line(&format!("{}: {}", coloured(label), printable(text, LONGEST)));
@@ -65,160 +63,4 @@ pub(crate) fn error_object(line: Option<u64>, problem: &Problem) -> Value {
 /// The number of bad lines, as the subject of a sentence.
 pub(crate) fn bad_lines_are(count: u64) -> String {
     if count == 1 { "1 bad line is".to_owned() } else { format!("{count} bad lines are") }
-}
-
-/// A refused value, or flags that exclude each other; `None` for errors that clap reports itself.
-pub(crate) fn refused_value(error: &clap::Error) -> Option<Problem> {
-    if error.kind() == ErrorKind::ArgumentConflict {
-        return conflict(error);
-    }
-    if error.kind() == ErrorKind::InvalidSubcommand {
-        return unknown_command(error);
-    }
-    if error.kind() == ErrorKind::MissingRequiredArgument {
-        return missing_arguments(error);
-    }
-    if error.kind() == ErrorKind::UnknownArgument {
-        return unknown_argument(error);
-    }
-    if !matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) {
-        return None;
-    }
-    let argument = context_text(error, ContextKind::InvalidArg)?;
-    let value = context_text(error, ContextKind::InvalidValue)?;
-    let at = argument.split(' ').next().unwrap_or(argument);
-    let found = if value.is_empty() { "nothing".to_owned() } else { format!("`{value}`") };
-    let hint = match context_text(error, ContextKind::SuggestedValue) {
-        Some(similar) => format!("did you mean `{similar}`?"),
-        None => "see --help for the accepted values".to_owned(),
-    };
-    Some(Problem::at(at, expected_of(error), found).hint(hint))
-}
-
-fn missing_arguments(error: &clap::Error) -> Option<Problem> {
-    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
-        return None;
-    };
-    let bare = |argument: &String| {
-        let is_option = argument.starts_with('-');
-        let name = argument.trim_end_matches("...").replace(['<', '>', '[', ']'], "");
-        if is_option { argument.clone() } else { name }
-    };
-    // A value is missing where it is named alone, an option with its value elsewhere.
-    let first = missing.first().map(|first| match first.split_once(' ') {
-        Some((option, _)) if option.starts_with('-') => option.to_owned(),
-        _ => bare(first),
-    })?;
-    let expected = missing.iter().map(bare).collect::<Vec<_>>().join(" and ");
-    let usage = usage(error)?;
-    let help = command_of(&usage);
-    let hint = format!("write `{usage}`; `{help} --help` describes each");
-    Some(Problem::at(first, expected, "nothing").hint(hint))
-}
-
-fn unknown_argument(error: &clap::Error) -> Option<Problem> {
-    let argument = context_text(error, ContextKind::InvalidArg)?;
-    let usage = usage(error)?;
-    let command = command_of(&usage);
-    let is_option = argument.starts_with('-') && argument.len() > 1;
-    let hint = match context_text(error, ContextKind::SuggestedArg) {
-        Some(similar) if is_option => {
-            format!("did you mean `{}`?", similar.split(' ').next().unwrap_or(similar))
-        }
-        _ if is_option => format!(
-            "`{command} --help` lists its options, and `clariq help options` those of all commands"
-        ),
-        _ if Path::new(argument).is_dir() => {
-            format!("an option names the folder: `{command} --data {argument}`")
-        }
-        _ => format!("write `{usage}`; a text with blanks is one argument in quotes"),
-    };
-    let expected = if is_option {
-        format!("an option of `{command}`")
-    } else {
-        "no more arguments".to_owned()
-    };
-    Some(Problem::at(argument, expected, format!("`{argument}`")).hint(hint))
-}
-
-/// The form of a command, such as `clariq run [OPTIONS] <CONFIG>...`.
-fn usage(error: &clap::Error) -> Option<String> {
-    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else { return None };
-    let usage = usage.to_string();
-    let usage = usage.trim().strip_prefix("Usage: ").unwrap_or(usage.trim());
-    Some(usage.lines().next()?.trim().to_owned())
-}
-
-/// The words of a usage before its arguments.
-fn command_of(usage: &str) -> String {
-    let words = usage.split(' ').take_while(|word| !word.starts_with(['[', '<', '-']));
-    words.collect::<Vec<_>>().join(" ")
-}
-
-fn conflict(error: &clap::Error) -> Option<Problem> {
-    let flag = |kind| Some(context_text(error, kind)?.split(' ').next().unwrap_or_default());
-    let other = flag(ContextKind::PriorArg)?;
-    let flag = flag(ContextKind::InvalidArg)?;
-    if flag == other {
-        return Some(Problem::at(flag, "one value", "several").hint("name it once"));
-    }
-    let hint = "--help describes each of them";
-    Some(problem!(flag, "no {other} beside it", other, hint))
-}
-
-/// Words that other programs have for commands of this one.
-const OTHER_WORDS: [(&str, &str); 8] = [
-    ("search", "clariq rank"),
-    ("retrieve", "clariq rank"),
-    ("query", "clariq rank"),
-    ("evaluate", "clariq eval"),
-    ("score", "clariq eval"),
-    ("finetune", "clariq train"),
-    ("install", "clariq setup"),
-    ("download", "clariq data fetch"),
-];
-
-fn unknown_command(error: &clap::Error) -> Option<Problem> {
-    let word = context_text(error, ContextKind::InvalidSubcommand)?;
-    let other = OTHER_WORDS.iter().find(|(known, _)| *known == word).map(|(_, command)| *command);
-    // clap sorts what is similar, the most similar last.
-    let similar = match error.get(ContextKind::SuggestedSubcommand) {
-        Some(ContextValue::Strings(names)) => names.last().map(String::as_str),
-        _ => context_text(error, ContextKind::SuggestedSubcommand),
-    };
-    let usage = usage(error);
-    let command = usage.as_deref().map_or_else(|| "clariq".to_owned(), command_of);
-    let hint = match (other, similar) {
-        (Some(other), _) => format!("did you mean `{other}`?"),
-        (None, Some(similar)) => format!("did you mean `{command} {similar}`?"),
-        (None, None) => format!("`{command} --help` lists the commands"),
-    };
-    Some(Problem::at("COMMAND", "a command", format!("`{word}`")).hint(hint))
-}
-
-fn context_text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
-    match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text),
-        Some(ContextValue::Strings(texts)) => texts.first().map(String::as_str),
-        _ => None,
-    }
-}
-
-fn expected_of(error: &clap::Error) -> String {
-    if let Some(ContextValue::Strings(names)) = error.get(ContextKind::ValidValue)
-        && !names.is_empty()
-    {
-        return format!("one of {}", names.join(", "));
-    }
-    let reason = error.source().map(ToString::to_string).unwrap_or_default();
-    match reason.as_str() {
-        "invalid float literal" | "cannot parse float from empty string" => "a number".to_owned(),
-        "" => "a value".to_owned(),
-        _ if reason.contains("would be zero") => "a whole number of at least 1".to_owned(),
-        "invalid digit found in string"
-        | "cannot parse integer from empty string"
-        | "number too large to fit in target type"
-        | "number too small to fit in target type" => "a whole number of at least 0".to_owned(),
-        _ => reason.strip_prefix("expected ").unwrap_or(&reason).to_owned(),
-    }
 }

@@ -14,6 +14,7 @@ mod learned;
 mod messages;
 mod output;
 mod progress;
+mod refused_arguments;
 mod runs;
 mod settings;
 mod several;
@@ -28,13 +29,14 @@ use std::io::{self, Write as _};
 pub fn main(engine: Option<&'static dyn Engine>) -> ! {
     clean_up_on_signals();
     let arguments = cli::parse().map_err(|error| {
-        let Some(problem) = failure::refused_value(&error) else {
+        let Some(problem) = refused_arguments::refused_value(&error) else {
             // clap prints everything else; the status is 2, or 0 after help.
             let _ = error.print();
             exit(error.exit_code())
         };
         problem.into()
     });
+    let split = arguments.as_ref().ok().and_then(cli::Cli::split_of_runs);
     let mut outcome = arguments.and_then(|cli| cli::dispatch(cli, engine));
     // A model that needed no engine so far: no request was read, and nothing was printed.
     if engine.is_none()
@@ -49,20 +51,23 @@ pub fn main(engine: Option<&'static dyn Engine>) -> ! {
         // `clariq eval … | head` closes the pipe early, which is no error.
         Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => 0,
         Err(error) => {
-            print_problem("error", &with_system_hint(error.to_problem()));
+            print_problem("error", &with_system_hint(error.to_problem(), split.as_deref()));
             2
         }
     })
 }
 
 /// A missing file with the name of a system is what the system has yet to write.
-fn with_system_hint(problem: Problem) -> Problem {
+fn with_system_hint(problem: Problem, split: Option<&str>) -> Problem {
     let name = &problem.at.file;
     if problem.kind != ProblemKind::MissingFile || built_in::names().all(|known| known != name) {
         return problem;
     }
-    let hint =
-        format!("`{name}` is a system: `clariq run {name}` writes its run; {}", problem.hint);
+    let of_split = split.map(|split| format!(" --split {split}")).unwrap_or_default();
+    let hint = format!(
+        "`{name}` is a system: `clariq run {name}{of_split}` writes its run; {}",
+        problem.hint
+    );
     problem.hint(hint)
 }
 

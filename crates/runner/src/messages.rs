@@ -3,9 +3,11 @@
 use crate::output::terminal;
 use clariq_core::printable;
 use parking_lot::Mutex;
+use std::borrow::Cow;
 use std::env;
 use std::io::{self, IsTerminal, Write};
-use std::sync::LazyLock;
+use std::path::Path;
+use std::sync::{LazyLock, OnceLock};
 
 /// The maximum number of characters of a line on standard error; a value may be a whole file.
 pub(crate) const LONGEST: usize = 600;
@@ -32,8 +34,76 @@ static NOTED: LazyLock<Mutex<Notes>> = LazyLock::new(|| {
     Mutex::new(Notes { printed_before, all: Vec::new() })
 });
 
+/// The data folder that the user named on the command line.
+static DATA: OnceLock<String> = OnceLock::new();
+
+/// The commands that read a collection.
+const OF_COLLECTIONS: [&str; 14] = [
+    "ask",
+    "compare",
+    "eval",
+    "explain",
+    "index",
+    "need",
+    "oracle",
+    "rank",
+    "report",
+    "reproduce",
+    "run",
+    "train",
+    "tune",
+    "validate",
+];
+
+/// The commands below `clariq data` that read a collection.
+const OF_DATA: [&str; 3] = ["check", "export", "stats"];
+
+/// Has commands in messages name the data folder, unless the user's shell does.
+pub(crate) fn name_data(folder: &Path) {
+    if env::var_os("CLARIQ_DATA").is_some_and(|usual| usual == folder) {
+        return;
+    }
+    let shown = folder.display().to_string();
+    let has_blanks = shown.contains(char::is_whitespace);
+    let _ = DATA.set(if has_blanks { format!("\"{shown}\"") } else { shown });
+}
+
+/// A message whose commands, which stand between backticks, are for the data folder that the user named.
+pub(crate) fn with_data(text: &str) -> Cow<'_, str> {
+    DATA.get().map_or(Cow::Borrowed(text), |folder| Cow::Owned(on_data(text, folder)))
+}
+
+fn on_data(text: &str, folder: &str) -> String {
+    const PROGRAM: &str = "`clariq ";
+    let mut pieces = text.split(PROGRAM);
+    let mut all = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        all.push_str(PROGRAM);
+        match piece.split_once('`') {
+            Some((command, rest)) if reads_collection(command) => {
+                all.extend([command, " --data ", folder, "`", rest]);
+            }
+            _ => all.push_str(piece),
+        }
+    }
+    all
+}
+
+/// True for a command that can be typed as it is, and would read another collection. The name of a command
+/// alone is none.
+fn reads_collection(command: &str) -> bool {
+    let words: Vec<&str> = command.split(' ').collect();
+    let has = |word: &str| words.contains(&word);
+    let [first, second, ..] = words[..] else { return false };
+    // Without options, files are fetched into another folder.
+    let fetches = second == "fetch" && words.len() > 2;
+    let is_below = first == "data" && (OF_DATA.contains(&second) || fetches);
+    (OF_COLLECTIONS.contains(&first) || is_below) && !has("--data") && !has("--help")
+}
+
 /// Prints a note, unless the program that this one continues has printed it.
 pub(crate) fn note(text: &str) {
+    let text = &*with_data(text);
     let mut noted = NOTED.lock();
     // A variable holds no NUL and no whole file.
     if text.len() <= LONGEST && !text.contains('\0') {
@@ -72,4 +142,27 @@ pub(crate) fn say_line(line: &str) {
 pub(crate) fn say_all(text: &str) {
     let mut out = io::stderr().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_in_messages_are_for_the_data_that_the_user_named() {
+        for (text, told) in [
+            ("run it: `clariq run x.toml`", "run it: `clariq run x.toml --data mine`"),
+            ("`clariq data check` lists `a`", "`clariq data check --data mine` lists `a`"),
+            ("`clariq eval` scores a run", "`clariq eval` scores a run"),
+            ("`clariq systems show bm25` prints", "`clariq systems show bm25` prints"),
+            ("`clariq run --help`", "`clariq run --help`"),
+            ("`clariq data fetch --all` gets", "`clariq data fetch --all --data mine` gets"),
+            (
+                "`clariq run a --data b`, `clariq data fetch`",
+                "`clariq run a --data b`, `clariq data fetch`",
+            ),
+        ] {
+            assert_eq!(on_data(text, "mine"), told);
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::arguments::{CommonArguments, IndexPlace, faster_precision};
 use crate::learned;
-use crate::messages::{note, say};
+use crate::messages::{name_data, note, say};
 use crate::output::Format;
 use crate::progress;
 use clariq_collections::{Collection, DataDir, Kind, Split};
@@ -87,6 +87,9 @@ impl Settings {
         let mut folders = data;
         folders.retain(|folder| !folder.as_os_str().is_empty());
         let data_was_named = !folders.is_empty();
+        if let [folder] = &folders[..] {
+            name_data(folder);
+        }
         let usual = Path::new(USUAL_DATA);
         let data = match folders.first() {
             Some(folder) => DataDir::Folder(collection_at(folder)),
@@ -126,7 +129,12 @@ impl Settings {
     /// Reads a system before anything is printed: the program with learned models takes over if the
     /// system needs a model.
     pub(crate) fn load(&self, name: &str, overrides: &[Override]) -> Result<SystemConfig> {
-        let config = SystemConfig::open_any(name, overrides)?;
+        let config = SystemConfig::open_any(name, overrides).map_err(|error| {
+            if !is_known(name) || Path::new(name).exists() {
+                return error;
+            }
+            error.to_problem().hint(format!("a split has its option: `--split {name}`")).into()
+        })?;
         if needs_engine(&config, &self.options.cache.join("models")) {
             self.take_over()?;
         } else if self.options.device != "cpu" {

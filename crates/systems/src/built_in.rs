@@ -46,7 +46,7 @@ pub fn source(name: &str) -> Result<Source> {
     if Path::new(name).exists() {
         return Ok(Source::new(name));
     }
-    let text = built_in(name).ok_or_else(|| unknown(name))?;
+    let text = built_in(name).ok_or_else(|| unknown(name, None))?;
     Ok(Source::memory(format!("configs/{name}.toml"), text.as_bytes().to_vec()))
 }
 
@@ -67,40 +67,52 @@ pub fn groups() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
 /// The need models that a table `[need]` can name.
 const NEED_MODELS: [&str; 2] = ["majority", "lexical"];
 
-/// Usual names of splits.
-const SPLITS: [&str; 3] = ["train", "dev", "test"];
-
 /// True for what may be a word of a request, and cannot be the path of a file.
 fn is_word(name: &str) -> bool {
     !name.is_empty() && name.chars().all(char::is_alphabetic)
 }
 
-/// The problem of an unknown system. Its hint suggests a built-in system or a file with a similar name.
-fn unknown(name: &str) -> Problem {
+/// The dashes that word processors make of hyphens.
+const DASHES: [char; 2] = ['\u{2013}', '\u{2014}'];
+
+/// The problem of an unknown system. Its hint suggests a built-in system or a file with a similar name; a
+/// word may be a text, which `ranker` ranks.
+pub fn unknown(name: &str, ranker: Option<&str>) -> Problem {
     let files = toml_files(Path::new(name).parent().unwrap_or(Path::new("")));
     let mut known: Vec<&str> = names().collect();
     known.extend(files.iter().map(String::as_str));
     let file = format!("{name}.toml");
     let meant = known.iter().copied().find(|known| *known == file).or_else(|| similar(name, known));
-    let hint = match meant {
-        Some(known) if is_word(name) => {
-            format!("did you mean `{known}`? A text is ranked by `clariq rank bm25-tuned {name}`")
+    let listed: Vec<&str> = name.split(',').map(str::trim).collect();
+    let hint = match (meant, ranker.filter(|_| is_word(name))) {
+        _ if listed.len() > 1 && listed.iter().all(|name| built_in(name).is_some()) => {
+            format!("blanks separate systems: `{}`", listed.join(" "))
         }
-        Some(known) => format!("did you mean `{known}`?"),
-        None if SPLITS.contains(&name) => {
-            format!("a split has its option: `clariq run bm25-tuned --split {name}`")
+        _ if name.starts_with(DASHES) => {
+            format!("two hyphens begin an option: `--{}`", name.trim_start_matches(DASHES))
         }
-        None if NEED_MODELS.contains(&name) => format!(
+        (Some(known), Some(ranker)) => {
+            format!("did you mean `{known}`? A text is ranked by `clariq rank {ranker} {name}`")
+        }
+        (Some(known), None) => format!("did you mean `{known}`?"),
+        (None, Some(ranker)) => format!(
+            "`clariq systems` lists the built-in systems; a text is ranked by `clariq rank {ranker} {name}`"
+        ),
+        (None, None) if NEED_MODELS.contains(&name) => format!(
             "`{name}` is the need model of a system: `clariq need train bm25-tuned` trains that of \
              `bm25-tuned`"
         ),
-        None if is_word(name) => format!(
-            "`clariq systems` lists the built-in systems; a text is ranked by `clariq rank \
-             bm25-tuned {name}`"
-        ),
-        None => "`clariq systems` lists the built-in systems".to_owned(),
+        _ if file_is_meant(name) => {
+            "check the path; `clariq systems show bm25` prints a file to begin with".to_owned()
+        }
+        _ => "`clariq systems` lists the built-in systems".to_owned(),
     };
     problem!(name, "a built-in system or a configuration file", "nothing of that name", hint)
+}
+
+/// True for the path of a configuration file.
+fn file_is_meant(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|ending| ending == "toml")
 }
 
 /// The configuration files in a folder.

@@ -13,8 +13,12 @@ pub fn parse_assignment(text: &str, flag: &str) -> Result<Override> {
         return Ok(Override { stage, key, value });
     }
     let expected = "stage.key=value, for example bm25.k1=0.9";
-    let hint = "the stage stands before the key: `clariq systems show bm25` prints those of `bm25`, \
-                and the documentation lists all (reference, Stages)";
+    let hint = if !text.contains('=') && text.contains('.') {
+        "the value follows the sign `=`, without blanks"
+    } else {
+        "the stage stands before the key: `clariq systems show bm25` prints those of `bm25`, and the \
+         documentation lists all (reference, Stages)"
+    };
     bail!(flag, expected, "`{text}`", hint)
 }
 

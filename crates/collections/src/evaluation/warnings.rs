@@ -42,7 +42,8 @@ impl ScoredTopics {
             Some(meant) => {
                 format!("there it is `{}`: ids are compared letter by letter", shown(meant))
             }
-            None => "choose the split of the file with --split, and its collection with --data"
+            None => "choose the split of the file with --split, its collection with --data, or its judgements with \
+                     --qrels"
                 .to_owned(),
         };
         Err(problem!(at, "answers to topics of {file}", found, hint))

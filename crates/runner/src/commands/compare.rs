@@ -22,7 +22,7 @@ use topic::ComparedTopic;
 #[derive(Args)]
 pub(crate) struct CompareArgs {
     #[command(flatten)]
-    compared: RunArguments,
+    pub(crate) compared: RunArguments,
     /// Part of the runs to score, for collections with several: statements, sets, passages or
     /// responses of iKAT [default: a few measures of each]
     #[arg(long, value_name = "TASK")]
@@ -256,8 +256,14 @@ fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>> {
         paths.insert(0, baseline);
     }
     if paths.len() < 2 {
-        let only = paths.first().unwrap_or(&arguments.compared.runs[0]).display();
-        bail!("RUN", "two runs or more", "`{only}` alone", "`clariq eval` scores a single run");
+        let only = paths.first().unwrap_or(&arguments.compared.runs[0]);
+        let hint = if only.is_dir() {
+            format!("name the runs in it: `{}`", only.join("*.run").display())
+        } else {
+            "`clariq eval` scores a single run".to_owned()
+        };
+        let found = format!("`{}` alone", only.display());
+        bail!("RUN", "two runs or more", found, hint);
     }
     runs::check_differ(&paths, "RUN")?;
     Ok(paths)

@@ -55,7 +55,7 @@ impl ExplainArgs {
                 };
                 let found = count_of(words.len(), "argument");
                 let hint = "a text with blanks is one argument in quotes, and --system names a \
-                            system: clariq explain --system bm25 \"how do I pitch a tent\" Q00159";
+                            system: `clariq explain --system bm25 \"how do I pitch a tent\" Q00159`";
                 bail!("REQUEST", expected, found, hint)
             }
         }
@@ -83,7 +83,18 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
             let hint = "rewrites are found by the ids of requests";
             bail!("--rewrites", "--topic beside it", "the text of a request", hint)
         }
-        None => Request::new("request", text.unwrap_or_default()).into(),
+        None => {
+            let text = text.unwrap_or_default();
+            if let Ok(split) = split
+                && !text.contains(char::is_whitespace)
+                && find_topic(&session, &config, split, text).is_ok()
+            {
+                let found = format!("`{text}`, the id of a request of {split}");
+                let hint = format!("`clariq explain --topic {text} {id}` explains that request");
+                bail!("REQUEST", "the text of a request", found, hint)
+            }
+            Request::new("request", text).into()
+        }
     };
     let system = open_system(&contexts, &config, NeedScope::ForStages)?;
     let (part, doc) = find_document(&system, &query, id)?;
@@ -143,8 +154,12 @@ fn find_document(system: &Ranker, query: &UserRequest, id: &str) -> Result<(Rank
     }
     let documents = system.documents(RankedPart::Documents)?;
     let example = documents.id(Doc(documents.len() as u32 / 2));
-    let hint =
-        format!("ids look like {example}; `clariq rank --format trec` prints those of a ranking");
+    let said = query.request.last_said();
+    let hint = if documents.find(&said).is_some() {
+        format!("the request stands first: `clariq explain \"{id}\" {said}`")
+    } else {
+        format!("ids look like {example}; `clariq rank --format trec` prints those of a ranking")
+    };
     bail!("DOCUMENT_ID", "the id of a document of the collection", "`{id}`", hint)
 }
 

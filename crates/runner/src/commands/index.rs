@@ -27,7 +27,7 @@ pub(crate) struct BuildArgs {
 
 #[derive(Args)]
 pub(crate) struct IndexArgs {
-    /// Analyser
+    /// Analyser, which makes terms of texts
     #[arg(long, default_value = "nltk", value_parser = one_of(ANALYZERS))]
     analyzer: Analyzer,
     #[command(flatten)]

@@ -18,7 +18,7 @@ pub(crate) struct OracleArgs {
     /// Question to choose for each topic or context
     #[arg(value_parser = one_of(ORACLES))]
     choice: Oracle,
-    /// Split [default: dev, or the only split]
+    /// Split that the run is for [default: dev, or the only split]
     #[arg(long, value_name = "SPLIT")]
     split: Option<String>,
     /// Use the contexts of the multi-turn table (`multi_turn_<split>_eval.pkl`) instead of topics

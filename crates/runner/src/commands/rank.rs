@@ -15,7 +15,7 @@ use clariq_experiment::{Contexts, NeedScope, UserRequest, open_system};
 use clariq_files::archive::Archive;
 use clariq_files::{Source, stdin};
 use clariq_rank::{Override, Uses};
-use clariq_systems::SystemConfig;
+use clariq_systems::{SystemConfig, built_in};
 use clariq_tracks::TRACKS;
 use serde_json::json;
 use std::cell::Cell;
@@ -98,6 +98,7 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
     let rewrites = arguments.rewritten.read()?;
     let (named, text) = arguments.system_and_text()?;
     let system = named.unwrap_or_else(|| usual_system(settings));
+    check_order(settings, system, text)?;
     let (config, cut) = load_with_depth(settings, system, arguments.depth, overrides)?;
     let config = config.with_rewrites(rewrites.as_ref())?;
     let archive = match Source::new(&arguments.requests) {
@@ -200,6 +201,20 @@ fn format(given: Option<Format>) -> Result<Format> {
                 .into())
         }
     }
+}
+
+/// Refuses a text in the place of a system.
+fn check_order(settings: &Settings, system: &str, text: Option<&str>) -> Result<(), Problem> {
+    if built_in::source(system).is_ok() {
+        return Ok(());
+    }
+    let problem = built_in::unknown(system, Some(usual_system(settings)));
+    Err(match text.filter(|text| built_in::source(text).is_ok()) {
+        Some(meant) => {
+            problem.hint(format!("the system stands first: `clariq rank {meant} \"{system}\"`"))
+        }
+        None => problem,
+    })
 }
 
 /// The system for a text alone.

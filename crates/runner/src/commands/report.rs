@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
-    compared: RunArguments,
+    pub(crate) compared: RunArguments,
     /// Need file whose predictions are also shown; repeatable
     #[arg(long = "need", value_name = "FILE")]
     needs: Vec<PathBuf>,

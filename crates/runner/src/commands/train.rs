@@ -74,6 +74,9 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
         found => found.ok(),
     };
     let session = split.map_or(session.clone(), |split| session.clone().answering(split));
+    // A model for another split than the usual one is another model.
+    let of_split = arguments.split.as_ref().map(|name| format!(" --split {name}"));
+    let of_split = of_split.unwrap_or_default();
     let mut sheet = Sheet::new(&COLUMNS);
     let mut uses = Vec::new();
     for mut recipe in recipes {
@@ -107,8 +110,8 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
         let is_found = arguments.output.is_none() && arguments.set.is_empty();
         let system = if is_found { system_with(&name)? } else { None };
         uses.push(match system {
-            Some(system) => format!("run it: `clariq run {system}` (it finds the model)"),
-            None => use_of(&name, kind, &folder, first_stage),
+            Some(system) => format!("run it: `clariq run {system}{of_split}` (it finds the model)"),
+            None => use_of(kind, &folder, first_stage, &of_split),
         });
     }
     let printed = sheet.print(settings.format)?;

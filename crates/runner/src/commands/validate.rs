@@ -24,7 +24,7 @@ pub(crate) struct ValidateArgs {
     runs: Vec<PathBuf>,
     #[arg(long, value_name = "SPLIT", help = format!(
         "Split that the run is for [{}] [default: the one in the run's record]", splits()))]
-    split: Option<String>,
+    pub(crate) split: Option<String>,
     /// iKAT 2023 and 2024: maximum number of warnings before the run is rejected
     #[arg(long, value_name = "N", default_value_t = MAX_WARNINGS)]
     max_warnings: usize,

@@ -75,7 +75,7 @@ fn one_topic_shows_the_rank_of_its_documents_in_each_run() {
         found.stderr,
         str![[r#"
 ranks in each run, -: not ranked; grade -: not judged
-`clariq explain --topic 38 DOCUMENT --system SYSTEM` derives a rank
+`clariq explain --topic 38 DOCUMENT --system SYSTEM --split dev --data data` derives a rank
 
 "#]]
     );
@@ -287,7 +287,7 @@ hint: TSV is one table; --format json holds both
 error: other.run
   expected: answers to topics of data/dev.tsv
      found: only other topics, such as `nobody`
-hint: choose the split of the file with --split, and its collection with --data
+hint: choose the split of the file with --split, its collection with --data, or its judgements with --qrels
 
 "#]]
     );
@@ -317,7 +317,7 @@ hint: an empty file scores nothing: was the run that wrote it interrupted?
 error: --alpha
   expected: a number between 0 and 1, such as 0.05
      found: `1`
-hint: see --help for the accepted values
+hint: --help describes `--alpha <P>`
 
 "#]]
     );

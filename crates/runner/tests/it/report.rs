@@ -111,7 +111,7 @@ note: using the built-in sample (--data DIR: your own)
 error: runs/train.run
   expected: answers to topics of <sample>/dev.tsv
      found: only other topics, such as `1`
-hint: choose the split of the file with --split, and its collection with --data
+hint: choose the split of the file with --split, its collection with --data, or its judgements with --qrels
 
 "#]]
     );
@@ -122,7 +122,7 @@ note: using the built-in sample (--data DIR: your own)
 error: runs/train.need
   expected: answers to topics of <sample>/dev.tsv
      found: only other topics, such as `1`
-hint: choose the split of the file with --split, and its collection with --data
+hint: choose the split of the file with --split, its collection with --data, or its judgements with --qrels
 
 "#]]
     );

@@ -25,7 +25,7 @@ fn the_best_system_is_written_and_can_be_run() {
     let bench = Bench::with_sample();
     let grid = "--grid bm25.k1=0.5,1.2 --set bm25.b=0.4 -m R@5";
     let tuned = bench.succeed(&format!("tune bm25 --data data --split train {grid} -o best.toml"));
-    assert!(tuned.stderr.contains("`clariq run best.toml`"), "{}", tuned.stderr);
+    assert!(tuned.stderr.contains("`clariq run best.toml --data data`"), "{}", tuned.stderr);
     let row = tuned.stdout.lines().nth(1).expect("the best").split_whitespace().next();
     let best = row.expect("its parameters").to_owned();
     bench.succeed("-q run best.toml --data data --split dev");

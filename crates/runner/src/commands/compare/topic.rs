@@ -37,11 +37,13 @@ impl ComparedTopic<'_> {
             sheets.insert(0, ("values", self.values(format)));
         }
         print_all(&sheets, format)?;
-        settings.note(&format!(
-            "ranks in each run, -: not ranked; grade -: not judged\n\
-             `clariq explain --topic {} DOCUMENT --system SYSTEM` derives a rank",
-            self.topic
-        ));
+        settings.note("ranks in each run, -: not ranked; grade -: not judged");
+        if let LabelSource::Split(_, split) = self.labels {
+            settings.note(&format!(
+                "`clariq explain --topic {} DOCUMENT --system SYSTEM --split {split}` derives a rank",
+                self.topic
+            ));
+        }
         Ok(Outcome::Done)
     }
 

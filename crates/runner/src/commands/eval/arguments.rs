@@ -25,7 +25,7 @@ pub(crate) struct EvalArgs {
     run_file: Option<PathBuf>,
     #[arg(long, visible_alias = "experiment_type", alias = "experiment-type", value_name = "SPLIT",
           help = labelled_split())]
-    pub(super) split: Option<String>,
+    pub(crate) split: Option<String>,
     /// Measure, such as nDCG@10, R@30, AP, RR, P@5, Success@5, RBP(p=0.8) or recall_30; repeatable
     #[arg(short = 'm', long = "measure", value_name = "NAME")]
     pub(super) measures: Vec<String>,
@@ -154,12 +154,16 @@ impl EvalArgs {
         self.clariq.check_format(format)?;
         if self.runs.len() > 1 {
             let found = format!("{} files", self.runs.len());
-            let hint = "`clariq compare` compares runs, --qrels names a file of judgements, and several --data take a \
-                        run for each";
+            let hint = "`clariq compare` compares runs, `clariq eval RUN --qrels FILE` scores by judgements, and \
+                        several --data take a run for each";
             return Err(problem!("RUN", "one file", found, hint));
         }
         let run = self.runs.first().or(self.run_file.as_ref());
         let file = run.cloned().unwrap_or("-".into());
+        if record::is_record(&file) {
+            let hint = "the run is the file beside it, without the ending of the record";
+            return Err(problem!((file.display().to_string()), "a run", "the record of one", hint));
+        }
         Ok(EvalRequest {
             depth: record::depth_of(&file),
             file,

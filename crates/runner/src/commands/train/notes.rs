@@ -17,21 +17,21 @@ pub(super) fn system_with(recipe: &str) -> Result<Option<&'static str>> {
 }
 
 /// A note that shows how to use a trained model.
-pub(super) fn use_of(name: &str, kind: ModelKind, folder: &Path, first_stage: &str) -> String {
+pub(super) fn use_of(kind: ModelKind, folder: &Path, first_stage: &str, of_split: &str) -> String {
     let folder = folder.display();
     match kind {
         // `bert-reranker` has another first stage than the one that the model was measured with.
         ModelKind::CrossEncoder if first_stage != "bm25" => format!(
-            "to use `{name}`: a stage `rerank` with model = \"{folder}\" behind those that `clariq \
-             systems show {first_stage}` prints"
+            "use it in a file: `clariq systems show {first_stage}` prints the stages, behind which belongs a \
+             stage `rerank` with model = \"{folder}\""
         ),
         ModelKind::CrossEncoder => format!(
-            "to use `{name}`: clariq run bert-reranker --set rerank.model={folder}, or model = \
-             \"{folder}\" in a stage `rerank`"
+            "run it: `clariq run bert-reranker{of_split} --set rerank.model={folder}` (or model = \
+             \"{folder}\" in a stage `rerank`)"
         ),
-        _ => format!(
-            "to use `{name}`: models = {{ \"{folder}\" = 1.0 }} under [space] in the file of a system"
-        ),
+        _ => {
+            format!("use it in a file of a system: models = {{ \"{folder}\" = 1.0 }} under [space]")
+        }
     }
 }
 
