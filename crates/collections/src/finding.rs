@@ -44,7 +44,8 @@ impl dyn Collection {
                 format!("did you mean `--split {}`? {}", meant.join("` or `--split "), self.hint())
             }
         };
-        Err(problem!("--split", expected, "`{name}`", hint))
+        let found = if name.is_empty() { "nothing".to_owned() } else { format!("`{name}`") };
+        Err(problem!("--split", expected, found, hint))
     }
 
     /// Finds a split by its name; without a name, the only available split, or else the first one with

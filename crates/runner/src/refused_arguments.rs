@@ -169,7 +169,7 @@ fn conflict(error: &clap::Error) -> Option<Problem> {
 }
 
 /// Words that other programs have for commands of this one.
-const OTHER_WORDS: [(&str, &str); 8] = [
+const OTHER_WORDS: [(&str, &str); 9] = [
     ("search", "clariq rank"),
     ("retrieve", "clariq rank"),
     ("query", "clariq rank"),
@@ -177,6 +177,7 @@ const OTHER_WORDS: [(&str, &str); 8] = [
     ("score", "clariq eval"),
     ("finetune", "clariq train"),
     ("install", "clariq setup"),
+    ("list", "clariq systems"),
     ("download", "clariq data fetch"),
 ];
 

@@ -82,7 +82,8 @@ pub fn unknown(name: &str, ranker: Option<&str>) -> Problem {
     let mut known: Vec<&str> = names().collect();
     known.extend(files.iter().map(String::as_str));
     let file = format!("{name}.toml");
-    let meant = known.iter().copied().find(|known| *known == file).or_else(|| similar(name, known));
+    let meant = known.iter().copied().find(|known| *known == file);
+    let meant = meant.or_else(|| system_of(name)).or_else(|| similar(name, known));
     let listed: Vec<&str> = name.split(',').map(str::trim).collect();
     let hint = match (meant, ranker.filter(|_| is_word(name))) {
         _ if listed.len() > 1 && listed.iter().all(|name| built_in(name).is_some()) => {
@@ -108,6 +109,12 @@ pub fn unknown(name: &str, ranker: Option<&str>) -> Problem {
         _ => "`clariq systems` lists the built-in systems".to_owned(),
     };
     problem!(name, "a built-in system or a configuration file", "nothing of that name", hint)
+}
+
+/// The built-in system that a missing configuration file is named for.
+fn system_of(file: &str) -> Option<&str> {
+    let name = Path::new(file.strip_suffix(".toml")?).file_name()?.to_str()?;
+    built_in(name).map(|_| name)
 }
 
 /// True for the path of a configuration file.

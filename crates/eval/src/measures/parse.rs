@@ -130,11 +130,16 @@ fn list() -> String {
     format!("measures are {}", examples.collect::<Vec<_>>().join(", "))
 }
 
-/// A complete name close to what was written: `ndcg@10` gives `nDCG@10`, `recal` gives `R@30`.
+/// A measure of ranx, and its name in trec_eval.
+const HIT_RATE: [&str; 2] = ["hit_rate", "success"];
+
+/// A complete name close to what was written: `ndgc@10` gives `nDCG@10`, `recal` gives `R@30`.
 fn nearest(text: &str) -> Option<String> {
     let base = text.split(['(', '@']).next().unwrap_or_default();
     let base =
         base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_' || c == '.').to_lowercase();
+    let [of_ranx, of_trec] = HIT_RATE;
+    let base = if base == of_ranx { of_trec.to_owned() } else { base };
     let names =
         CATALOGUE.iter().flat_map(|spec| spec.names().map(move |name| (name.to_lowercase(), spec)));
     let (_, spec) = names
@@ -158,6 +163,7 @@ mod tests {
         assert_eq!(hint("ndcg10"), "did you mean `nDCG@10`?");
         assert_eq!(hint("ndgc@10"), "did you mean `nDCG@10`?");
         assert_eq!(hint("recal"), "did you mean `R@30`?");
+        assert_eq!(hint("hit_rate@5"), "did you mean `Success@5`?");
     }
 
     fn name(text: &str) -> String {

@@ -26,7 +26,7 @@ fn the_file_of_a_system_is_printed_and_can_be_run() {
 error: bm25-tuned.toml
   expected: a built-in system or a configuration file
      found: nothing of that name
-hint: check the path; `clariq systems show bm25` prints a file to begin with
+hint: did you mean `bm25-tuned`?
 
 "#]]
     );

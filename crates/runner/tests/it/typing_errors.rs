@@ -288,6 +288,20 @@ fn names_that_are_no_systems_are_told_what_they_may_be() {
     let bench = Bench::with_sample();
     for (line, expected) in [
         (
+            "run configs/bm25-tuned.toml --data data",
+            [
+                "configs/bm25-tuned.toml",
+                "a built-in system or a configuration file",
+                "nothing of that name",
+                "did you mean `bm25-tuned`?",
+            ],
+        ),
+        ("systems list", ["COMMAND", "a command", "`list`", "did you mean `clariq systems`?"]),
+        (
+            "run bm25 --data data --split=",
+            ["--split", "one of the splits train, dev, test", "nothing", "data was read as ClariQ"],
+        ),
+        (
             "run bm25,ql --data data",
             [
                 "bm25,ql",
