@@ -27,11 +27,12 @@ WIDE = """
   return [...wide];
 })()
 """
-# Commands that stick out of their block.
+# Commands, and code of a notebook, that stick out of their block.
 COMMANDS = """
-[...document.querySelectorAll('.language-sh code, .language-console code > span:has(> .gp)')]
+[...document.querySelectorAll(
+  '.language-sh code, .language-console code > span:has(> .gp), .highlight-ipynb pre')]
   .filter(line => line.getBoundingClientRect().right > document.documentElement.clientWidth + 1
-    || line.matches('code') && line.scrollWidth > line.clientWidth + 1)
+    || line.matches('code, pre') && line.scrollWidth > line.clientWidth + 1)
   .map(line => line.textContent.trim())
 """
 # What the theme's button copies: the visible text of the element that it marks.
