@@ -90,7 +90,9 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
                 && find_topic(&session, &config, split, text).is_ok()
             {
                 let found = format!("`{text}`, the id of a request of {split}");
-                let hint = format!("`clariq explain --topic {text} {id}` explains that request");
+                let hint = format!(
+                    "`clariq explain --topic {text} {id} --split {split}` explains that request"
+                );
                 bail!("REQUEST", "the text of a request", found, hint)
             }
             Request::new("request", text).into()

@@ -362,7 +362,7 @@ fn arguments_of_another_kind_are_told_their_place() {
                 "REQUEST",
                 "the text of a request",
                 "`13`, the id of a request of dev",
-                "`clariq explain --topic 13 Q00159 --data data` explains that request",
+                "`clariq explain --topic 13 Q00159 --split dev --data data` explains that request",
             ],
         ),
         (
