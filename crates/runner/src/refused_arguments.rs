@@ -1,5 +1,8 @@
 //! Arguments that the parser refuses, as problems with a hint.
 
+#[cfg(test)]
+mod tests;
+
 use crate::cli;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clariq_core::{Problem, problem};
@@ -223,21 +226,5 @@ fn expected_of(error: &clap::Error) -> String {
         | "number too large to fit in target type"
         | "number too small to fit in target type" => "a whole number of at least 0".to_owned(),
         _ => reason.strip_prefix("expected ").unwrap_or(&reason).to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_negative_number_is_a_bad_value_of_its_option() {
-        for option in ["--seed", "--threads"] {
-            let line = ["clariq", "run", "bm25", option, "-1"];
-            let problem = refused_value(&cli::command().try_get_matches_from(line).unwrap_err());
-            let expected = "a whole number of at least 0";
-            let hint = format!("`clariq help options` describes `{option} <N>`");
-            assert_eq!(problem, Some(Problem::at(option, expected, "`-1`").hint(hint)));
-        }
     }
 }

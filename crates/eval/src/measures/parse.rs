@@ -245,9 +245,17 @@ mod tests {
         for text in ["R", "P(rel=2)", "Success"] {
             assert_eq!(error(text), "a cut-off", "{text}");
         }
-        for text in
-            ["R@0", "R@-5", "R@+5", "R@5.0", "R@", "R@99999999999999999999", "Recall0", "recall_0"]
-        {
+        for text in [
+            "R@0",
+            "R@-5",
+            "R@+5",
+            "R@5.0",
+            "R@",
+            "R@99999999999999999999",
+            "Recall0",
+            "recall_0",
+            "P@٣",
+        ] {
             assert!(error(text).ends_with(" as cut-off"), "{text}");
         }
         for text in ["P(rel=0)@5", "P(rel=-1)@5", "P(rel=x)@5", "P(rel=3000000000)@5", "P(rel=)@5"]

@@ -311,3 +311,30 @@ hint: the recipes are `encoder`, `encoder-base`, `sparse-encoder`, `cross-encode
 "#]]
     );
 }
+
+#[test]
+fn values_of_parameters_are_refused_with_their_option() {
+    for (set, expected, found) in [
+        ("bm25.k1=-1.0", "at least 0", "-1"),
+        ("bm25.b=2.0", "from 0 to 1", "2"),
+        ("bm25.k1=nan", "at least 0", "NaN"),
+        ("bm25.k1=inf", "at least 0", "inf"),
+        ("bm25.k1=x", "a number", "\"x\""),
+        ("bm25.k1=1e400", "valid TOML", "overflowed"),
+    ] {
+        let told = refused(BM25, &[set]);
+        let lines: Vec<&str> = told.lines().collect();
+        assert_eq!(lines[0], format!("command line, {set}"));
+        assert!(lines[1].contains(expected) && lines[2].contains(found), "{told}");
+    }
+    for (set, hint) in [
+        ("k1=3", "the stage stands before the key: "),
+        ("bm25.k1=", "the stage stands before the key: "),
+        ("bm25.k1", "the value follows the sign `=`, without blanks"),
+    ] {
+        let problem = parse_assignment(set, "--set").expect_err("a refusal").to_problem();
+        assert_eq!((problem.title(), problem.found), ("--set".to_owned(), format!("`{set}`")));
+        assert_eq!(problem.expected, "stage.key=value, for example bm25.k1=0.9");
+        assert!(problem.hint.starts_with(hint), "{}", problem.hint);
+    }
+}

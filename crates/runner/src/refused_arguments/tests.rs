@@ -1,0 +1,114 @@
+use super::*;
+
+/// The problem of a command line that the parser refuses; words are separated by blanks.
+fn refused(line: &str) -> Problem {
+    let words = ["clariq"].into_iter().chain(line.split(' '));
+    let error = cli::command().try_get_matches_from(words).unwrap_err();
+    refused_value(&error).unwrap_or_else(|| panic!("{line}: {error}"))
+}
+
+#[test]
+fn missing_and_unknown_arguments_are_named_with_the_form_of_the_command() {
+    for (line, at, expected, found, hint) in [
+        (
+            "run",
+            "CONFIG",
+            "CONFIG",
+            "nothing",
+            "write `clariq run <CONFIG>...`; `clariq run --help` describes each",
+        ),
+        (
+            "explain --topic 13",
+            "REQUEST DOCUMENT_ID",
+            "REQUEST DOCUMENT_ID",
+            "nothing",
+            "write `clariq explain --topic <ID> <REQUEST> [DOCUMENT_ID]...`; `clariq explain --help` describes each",
+        ),
+        (
+            "tune bm25",
+            "--grid",
+            "--grid <STAGE.KEY=VALUES>",
+            "nothing",
+            "write `clariq tune --grid <STAGE.KEY=VALUES> <CONFIG>`; `clariq tune --help` describes each",
+        ),
+        (
+            "run bm25 --dept 3",
+            "--dept",
+            "an option of `clariq run`",
+            "`--dept`",
+            "did you mean `--depth`?",
+        ),
+        (
+            "run bm25 --zzz",
+            "--zzz",
+            "an option of `clariq run`",
+            "`--zzz`",
+            "`clariq run --help` lists its options, and `clariq help options` those of all commands",
+        ),
+        (
+            "need train bm25 saturn",
+            "saturn",
+            "no more arguments",
+            "`saturn`",
+            "write `clariq need train [OPTIONS] <CONFIG>`; a text with blanks is one argument in quotes",
+        ),
+        ("--no-progress", "COMMAND", "a command", "nothing", "`clariq --help` lists the commands"),
+        (
+            "run bm25 --output",
+            "--output",
+            "a value",
+            "nothing",
+            "the value follows the option: `--output <FILE>`",
+        ),
+        (
+            "run bm25 --seed x",
+            "--seed",
+            "a whole number of at least 0",
+            "`x`",
+            "`clariq help options` describes `--seed <N>`",
+        ),
+        (
+            "run bm25 --threads -1",
+            "--threads",
+            "a whole number of at least 0",
+            "`-1`",
+            "`clariq help options` describes `--threads <N>`",
+        ),
+    ] {
+        assert_eq!(refused(line), Problem::at(at, expected, found).hint(hint), "{line}");
+    }
+}
+
+#[test]
+fn options_of_other_programs_lead_to_those_that_are_meant() {
+    for (line, hint) in [
+        ("run bm25 -k 10", "did you mean `--depth`?"),
+        ("run bm25 --top-k 10", "did you mean `--depth`?"),
+        ("rank bm25 --hits 10", "did you mean `--depth`?"),
+        ("run bm25 --topics requests.jsonl", "did you mean `--requests`?"),
+        ("run bm25 --dataset mine", "did you mean `--data`?"),
+        ("run bm25 --bm25.k1 0.9", "did you mean `--set bm25.k1=VALUE`?"),
+        (
+            "run bm25 -m map",
+            "`-m` is an option of `clariq tune`, `clariq eval`, `clariq compare`, `clariq report`",
+        ),
+        ("eval x.run --metrics map", "did you mean `--measure`?"),
+    ] {
+        assert_eq!(refused(line).hint, hint, "{line}");
+    }
+}
+
+#[test]
+fn words_of_other_programs_lead_to_commands() {
+    for (line, word, hint) in [
+        ("search saturn", "search", "did you mean `clariq rank`?"),
+        ("evaluate mine.run", "evaluate", "did you mean `clariq eval`?"),
+        ("comapre mine.run", "comapre", "did you mean `clariq compare`?"),
+        ("zzz", "zzz", "`clariq --help` lists the commands"),
+        ("systems bm25", "bm25", "`clariq systems --help` lists the commands"),
+        ("systems list", "list", "did you mean `clariq systems`?"),
+    ] {
+        let expected = Problem::at("COMMAND", "a command", format!("`{word}`")).hint(hint);
+        assert_eq!(refused(line), expected);
+    }
+}
