@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, Work};
 use clariq_collections::evaluation::{ByQrels, EvalRequest, Evaluation as _};
-use clariq_collections::{Collection, Split, SystemClass};
+use clariq_collections::{Collection, DataDir, Split, SystemClass};
 use clariq_core::{Doc, Request, Utterance};
 use clariq_eval::parse_measures;
 use clariq_experiment::ask::{Asker, Move};
@@ -166,6 +166,34 @@ fn a_system_asks_up_to_the_maximum_number_of_questions() {
         let next = asker.next(&mut Request::new("0", "Tell me about Saturn.").into()).unwrap();
         let Move::Stop { reason, .. } = next else { panic!("it asks") };
         assert_eq!(reason, "the system asks nothing");
+    });
+}
+
+#[test]
+fn after_a_no_nothing_is_asked_about_another_topic() {
+    let folder = Folder::new();
+    folder.write(
+        "data/question_bank.tsv",
+        "question_id\tquestion\nQ1\tare you referring to titan the moon of saturn\n\
+         Q2\twhat can i tell you about wilsons disease\n\
+         Q3\tcan you tell me what interests you about this movie\n\
+         Q4\tdo you want to know the symptoms\nQ5\twhich garden is it\n",
+    );
+    let work = Work::outside(&folder, DataDir::Folder(folder.path("data")));
+    let config = work.load("bm25-conversation").unwrap();
+    work.with_session(|session| {
+        let contexts = Contexts::new(session);
+        let asker = Asker::open(&contexts, &config, 3, false).unwrap();
+        let mut conversation = UserRequest::from(Request::new("0", "Tell me about Saturn"));
+        let next = asker.next(&mut conversation).unwrap();
+        let Move::Ask { question, .. } = next else { panic!("it asks nothing") };
+        assert_eq!(question.text, "are you referring to titan the moon of saturn");
+        let said = [Utterance::system(&*question.text), Utterance::user("no")];
+        conversation.request.said.extend(said);
+        let Move::Stop { reason, .. } = asker.next(&mut conversation).unwrap() else {
+            panic!("it asks again")
+        };
+        assert_eq!(reason, "the best question has no word of the topic (saturn)");
     });
 }
 

@@ -8,6 +8,9 @@
 //! `"response"`. A bad line gets an object with `"error"`; the conversation continues as if the
 //! line had not been there.
 
+#[cfg(test)]
+mod tests;
+
 use super::moves;
 use crate::failure::{bad_lines_are, error_object};
 use crate::output;
