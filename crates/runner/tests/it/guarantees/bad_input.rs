@@ -2,19 +2,12 @@
 //! and hint, prints no results, and leaves every file as it was.
 
 mod arguments;
-mod configurations;
 mod data;
 mod files;
 
 use crate::common::Bench;
 
 const RUN: &str = "run bm25 --data data -o out/old.run";
-
-fn gzip_cut(bench: &Bench, from: &str, to: &str) {
-    let packed = bench
-        .shell(&["sh"], &format!("gzip -c {from} > {to}.whole && head -c 900 {to}.whole > {to}"));
-    assert_eq!(packed.status, Some(0), "{}", packed.stderr);
-}
 
 /// Writes `size` MiB of blank lines as gzip: one member of 1 MiB, repeated.
 fn bomb(bench: &Bench, name: &str, size: usize) {

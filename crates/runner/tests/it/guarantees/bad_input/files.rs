@@ -1,59 +1,43 @@
-//! Runs, need files, indexes, and places that cannot be written.
+//! Configurations, runs, need models, indexes, and places that cannot be written.
+//! `crates/track-clariq/tests/it/refusals.rs` has the defects of runs and need files.
 
-use super::{RUN, bomb, gzip_cut};
+use super::{RUN, bomb};
 use crate::common::Bench;
 use crate::common::refusals::{Case, NOTHING, case, check};
 
-macro_rules! file {
-    ($text:expr) => {
-        |bench| bench.write("bad", $text)
-    };
-}
-const EVAL: &str = "eval bad --data data --out-file out/old.json";
-const NEED: &str = "eval bad --data data --task clarification_need";
-
-const BAD_RUNS: &[Case] = &[
-    case("missing run", NOTHING, EVAL, ["bad", "a file", "nothing at that path"]),
-    case("directory", |bench| bench.write("bad/file", ""), EVAL, ["bad", "a file", "a directory"]),
-    case("empty run", file!("\n \n"), EVAL, ["bad:1", "lines of the form", "nothing"]),
+const BAD_FILES: &[Case] = &[
     case(
-        "too few fields",
-        file!("1 0 Q1 1 5 t\n1 0 Q1 1\n"),
-        EVAL,
-        ["bad:2", "6 fields", "`1 0 Q1 1`"],
+        "a run that is not there",
+        NOTHING,
+        "eval bad --data data --out-file out/old.json",
+        ["bad", "a file", "nothing at that path"],
     ),
     case(
-        "nan",
-        file!("1 0 Q1 1 5 t\n\n1 0 Q2 2 nan t\n"),
-        EVAL,
-        ["bad:3", "a finite score", "nan"],
-    ),
-    case("infinite", file!("1 0 Q1 1 1e999 t\n"), EVAL, ["bad:1", "a finite score", "1e999"]),
-    case("no score", file!("1 0 Q1 1 high t\n"), EVAL, ["bad:1", "a finite score", "high"]),
-    case("not UTF-8", file!(b"1 0 Q1 1 5 caf\xe9\n"), EVAL, ["bad:1", "UTF-8", "caf"]),
-    case(
-        "cut archive",
-        |bench| gzip_cut(bench, "good.run", "bad"),
-        EVAL,
-        ["bad", "a whole archive", "deflate"],
+        "a need file without labels",
+        |bench| bench.write("bad", "13 2\n14 high\n"),
+        "eval bad --data data --task clarification_need",
+        ["bad:2", "a label", "`14 high`"],
     ),
     case(
-        "a gzip bomb as run",
-        |bench| bomb(bench, "bad", 400),
-        EVAL,
-        ["bad", "at most 384 MiB", "more"],
+        "a gzip bomb as configuration",
+        |bench| bomb(bench, "mine.toml", 2),
+        "run mine.toml --data data -o out/old.run",
+        ["mine.toml", "at most 1 MiB", "more"],
+    ),
+    case(
+        "two systems of one name",
+        |bench| {
+            let text = "name = \"bm25\"\n[[stages]]\nstage = \"no_question\"\nrank = 1\n";
+            bench.write("mine.toml", text);
+        },
+        "run bm25 mine.toml --data data",
+        ["CONFIG", "different names", "`bm25` twice"],
     ),
     case(
         "a gzip bomb as judgements",
         |bench| bomb(bench, "bad", 80),
         "eval good.run --qrels bad",
         ["bad", "at most 64 MiB", "more"],
-    ),
-    case(
-        "a device as run",
-        NOTHING,
-        "eval /dev/zero --data data",
-        ["/dev/zero", "a regular file", "a device"],
     ),
     case(
         "a pipe as need model",
@@ -69,24 +53,11 @@ const BAD_RUNS: &[Case] = &[
         "need predict bad.json --data data",
         ["bad.json", "at most 64 MiB", "more"],
     ),
-    case(
-        "a link to itself as run",
-        |bench| {
-            assert_eq!(bench.shell(&["sh"], "ln -s bad bad").status, Some(0));
-        },
-        EVAL,
-        ["bad", "", ""],
-    ),
-    case("a need file as run", file!("13 2\n"), EVAL, ["bad:1", "6 fields", "`13 2`"]),
-    case("a run as need file", file!("1 0 Q1 1 5 t\n"), NEED, ["bad:1", "2 fields", "Q1"]),
-    case("no number", file!("13 2\n14 high\n"), NEED, ["bad:2", "a label", "`14 high`"]),
-    case("no whole number", file!("13 2.5\n"), NEED, ["bad:1", "a label", "`13 2.5`"]),
-    case("no label", file!("13\n"), NEED, ["bad:1", "2 fields", "`13`"]),
 ];
 
 #[test]
-fn bad_runs_and_need_files_are_refused() {
-    check(BAD_RUNS);
+fn bad_files_are_refused() {
+    check(BAD_FILES);
 }
 
 const DAMAGED: fn(&Bench) = |bench| {
@@ -102,20 +73,12 @@ const WITH_INDEX: &str = "run bm25 --data data --index idx -o out/old.run";
 const KEPT: [&str; 3] = ["idx", "a new folder", "`thesis.txt`"];
 
 const BAD_INDEXES: &[Case] = &[
-    case("foreign folder", FOREIGN, WITH_INDEX, KEPT),
     case("foreign folder, forced", FOREIGN, "index build --force --data data --index idx", KEPT),
     case(
         "damaged index",
         DAMAGED,
         WITH_INDEX,
         ["idx", "as `clariq index build` wrote them", "not as it was written"],
-    ),
-    case("a file", |bench| bench.write("idx", ""), WITH_INDEX, ["idx", "a new folder", "a file"]),
-    case(
-        "below a file",
-        |bench| bench.write("idx", ""),
-        "run bm25 --data data --index idx/below -o out/old.run",
-        ["idx/below", "a folder", ""],
     ),
 ];
 
