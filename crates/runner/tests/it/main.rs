@@ -39,8 +39,6 @@ mod stub;
 mod systems;
 mod tune;
 mod typing_errors;
-#[path = "../../../track-ikat/tests/it/validator_cases.rs"]
-mod validator_cases;
 mod without_learned;
 #[path = "../../../track-clariq/tests/it/written_table.rs"]
 mod written_table;

@@ -8,7 +8,7 @@ use clariq_files::Source;
 use clariq_track_ikat::validate::{
     MAX_WARNINGS, OfficialVerdict, Validation, ValidationOptions, validate, validate_with,
 };
-use clariq_track_ikat::{JudgedPassages, TopicFile};
+use clariq_track_ikat::{JudgedPassages, TopicFile, tokens};
 use serde_json::{Value, json};
 
 fn words(text: &str) -> usize {
@@ -99,6 +99,20 @@ fn small_run() -> Value {
             "passage_provenance": [{"id": "clueweb22-en0000-00-00000:0", "score": 1.0, "used": true}]}]})
     };
     json!({"run_name": "r", "run_type": "automatic", "turns": [turn("0_1"), turn("0_2")]})
+}
+
+#[test]
+fn responses_are_counted_in_tokens_and_not_in_words() {
+    let topics = TopicFile::read(&Source::memory("topics.json", TOPICS.as_bytes())).unwrap();
+    // Words of two tokens each.
+    let counts = [125, 126].map(|words| {
+        let mut run = small_run();
+        run["turns"][0]["responses"][0]["text"] = json!("don't ".repeat(words).trim());
+        let source = Source::memory("run.json", run.to_string().into_bytes());
+        let options = ValidationOptions::new(&tokens::count, MAX_WARNINGS);
+        let_through(&validate(&source, &topics, &options).unwrap())
+    });
+    assert_eq!(counts[1], counts[0] + 1);
 }
 
 #[test]
