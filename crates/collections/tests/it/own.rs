@@ -1,6 +1,7 @@
 //! Collections of a user's own: the forms that are recognised, and the files that are refused.
 
 mod files;
+mod forms;
 mod other_tools;
 
 use clariq_collections::evaluation::ComparisonOptions;

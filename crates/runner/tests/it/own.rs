@@ -1,84 +1,19 @@
-//! Collections of one's own through every command, in each form; a bank of questions alone; and
-//! mistakes of new users.
+//! Collections of one's own through every command; a bank of questions alone; and mistakes of new
+//! users.
 
-use crate::common::{Bench, root};
+use crate::common::Bench;
 use serde_json::{Value, json};
 
-/// The sample of documents of one's own, in a form, as `data`. None of it needs learned models.
-fn bench(form: &str) -> Bench {
+/// The sample of documents of one's own as `data`. None of it needs learned models.
+fn bench() -> Bench {
     let bench = Bench::new().with_learned("");
-    let read = |name: &str| {
-        std::fs::read_to_string(root().join("data/sample-own").join(name)).expect("the sample")
-    };
-    let objects = |name: &str| -> Vec<Value> {
-        read(name).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
-    };
-    let text = |value: &Value| value.as_str().unwrap_or("which telescope should i buy").to_owned();
-    let lines = |all: &[Value]| all.iter().map(|one| one.to_string() + "\n").collect::<String>();
-    let documents = objects("documents.jsonl");
-    let contents = |one: &Value| format!("{} {}", text(&one["title"]), text(&one["text"]));
-    match form {
-        "beir" => {
-            let beir =
-                |one: &Value| json!({"_id": one["id"], "title": one["title"], "text": one["text"]});
-            bench
-                .write("data/corpus.jsonl", lines(&documents.iter().map(beir).collect::<Vec<_>>()));
-        }
-        "msmarco" => {
-            let row = |one: &Value| format!("{}\t{}\n", text(&one["id"]), contents(one));
-            bench.write("data/collection.tsv", documents.iter().map(row).collect::<String>());
-        }
-        "anserini" => {
-            let anserini = |one: &Value| json!({"id": one["id"], "contents": contents(one)});
-            let all: Vec<Value> = documents.iter().map(anserini).collect();
-            for (part, piece) in all.chunks(15).enumerate() {
-                bench.write(&format!("data/passages/{part}.jsonl"), lines(piece));
-            }
-        }
-        _ => bench.write("data/documents.jsonl", read("documents.jsonl")),
-    }
-    let mut queries = String::new();
-    for split in ["train", "dev"] {
-        let requests = objects(&format!("requests.{split}.jsonl"));
-        let qrels = read(&format!("qrels.{split}.txt"));
-        match form {
-            "beir" => {
-                for one in &requests {
-                    queries.push_str(
-                        &(json!({"_id": one["id"], "text": text(&one["text"])}).to_string() + "\n"),
-                    );
-                }
-                let rows =
-                    qrels.lines().map(|line| line.replace(" 0 ", "\t").replace(' ', "\t") + "\n");
-                let rows: String = rows.collect();
-                bench.write(
-                    &format!("data/qrels/{split}.tsv"),
-                    "query-id\tcorpus-id\tscore\n".to_owned() + &rows,
-                );
-            }
-            "msmarco" => {
-                let row = |one: &Value| format!("{}\t{}\n", text(&one["id"]), text(&one["text"]));
-                bench.write(
-                    &format!("data/queries.{split}.tsv"),
-                    requests.iter().map(row).collect::<String>(),
-                );
-                bench.write(&format!("data/qrels.{split}.tsv"), qrels);
-            }
-            _ => {
-                bench.write(&format!("data/requests.{split}.jsonl"), lines(&requests));
-                bench.write(&format!("data/qrels.{split}.txt"), qrels);
-            }
-        }
-    }
-    if form == "beir" {
-        bench.write("data/queries.jsonl", queries);
-    }
+    bench.copy("data/sample-own", "data");
     bench
 }
 
 #[test]
 fn explain_counts_the_documents_that_a_run_has() {
-    let bench = bench("export");
+    let bench = bench();
     let stage =
         "[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\nvariant = \"lucene\"\ndepth = 2\n";
     bench.write("two.toml", format!("name = \"two\"\n{stage}"));
@@ -93,40 +28,32 @@ fn explain_counts_the_documents_that_a_run_has() {
 }
 
 #[test]
-fn every_command_works_on_every_form() {
+fn every_command_works_on_documents_of_ones_own() {
+    let bench = bench();
     let system = "name = \"mine\"\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\n\
                   variant = \"lucene\"\ndepth = 30\n[[expected]]\ncollection = \"mine\"\n\
                   bank = \"38f1b87dce06\"\nsplit = \"dev\"\n[expected.measures]\n\"nDCG@10\" = 0.9\n";
-    let mut figures = Vec::new();
-    for form in ["export", "beir", "msmarco", "anserini"] {
-        let bench = bench(form);
-        bench.write("mine.toml", system);
-        bench.succeed("data check --data data");
-        bench.succeed("data stats --data data");
-        bench.succeed("-q run mine.toml --data data --split dev -o a.run");
-        bench.succeed("-q run mine.toml --data data --split dev --set bm25.k1=0.4 -o b.run");
-        let scored = bench.succeed("eval a.run --data data --split dev --format json");
-        figures.push(scored.stdout);
-        bench.succeed("compare a.run b.run --data data --split dev");
-        bench.succeed("report a.run b.run --data data --split dev");
-        bench.succeed("tune mine.toml --data data --grid bm25.k1=0.4,1.2 -m nDCG@10 --folds 3");
-        bench.succeed("validate a.run --data data --split dev");
-        bench.succeed("explain saddle bike/4 --data data --system mine.toml");
-        bench.succeed("doctor --data data");
-        let asked =
-            bench.succeed("ask saddle --data data --max-turns 1 --system bm25-conversation");
-        assert!(asked.stdout.contains("heel"), "{}", asked.stdout);
-        // The configuration expects other figures, so the check fails.
-        let reproduced = bench.run(&["reproduce", "mine.toml", "--data", "data", "--runs", "r"]);
-        assert!(reproduced.stdout.contains("nDCG@10"), "{reproduced:?}");
-        bench.succeed("data export --data data -o again");
-        bench.succeed("-q run mine.toml --data again --split dev -o again.run");
-        let again = bench.succeed("eval again.run --data again --split dev --format json");
-        assert_eq!(again.stdout, figures[figures.len() - 1], "{form}");
-    }
-    // Requests of tables have no turns.
-    assert!(figures[1..].windows(2).take(1).all(|pair| pair[0] == pair[1]), "{figures:?}");
-    assert_eq!(figures[0], figures[3]);
+    bench.write("mine.toml", system);
+    bench.succeed("data check --data data");
+    bench.succeed("data stats --data data");
+    bench.succeed("-q run mine.toml --data data --split dev -o a.run");
+    bench.succeed("-q run mine.toml --data data --split dev --set bm25.k1=0.4 -o b.run");
+    let scored = bench.succeed("eval a.run --data data --split dev --format json").stdout;
+    bench.succeed("compare a.run b.run --data data --split dev");
+    bench.succeed("report a.run b.run --data data --split dev");
+    bench.succeed("tune mine.toml --data data --grid bm25.k1=0.4,1.2 -m nDCG@10 --folds 3");
+    bench.succeed("validate a.run --data data --split dev");
+    bench.succeed("explain saddle bike/4 --data data --system mine.toml");
+    bench.succeed("doctor --data data");
+    let asked = bench.succeed("ask saddle --data data --max-turns 1 --system bm25-conversation");
+    assert!(asked.stdout.contains("heel"), "{}", asked.stdout);
+    // The configuration expects other figures, so the check fails.
+    let reproduced = bench.run(&["reproduce", "mine.toml", "--data", "data", "--runs", "r"]);
+    assert!(reproduced.stdout.contains("nDCG@10"), "{reproduced:?}");
+    bench.succeed("data export --data data -o again");
+    bench.succeed("-q run mine.toml --data again --split dev -o again.run");
+    let again = bench.succeed("eval again.run --data again --split dev --format json");
+    assert_eq!(again.stdout, scored);
 }
 
 #[test]
@@ -148,7 +75,7 @@ fn documents_alone_are_ranked() {
 
 #[test]
 fn documents_of_ones_own_are_passages_to_answer_from() {
-    let bench = bench("export");
+    let bench = bench();
     let request = "{\"id\": 1, \"text\": \"keep bread fresh\", \"statements\": [\"I am tall.\", \
                    \"I bake bread.\"]}\n";
     bench.write("requests.jsonl", request);
@@ -231,7 +158,7 @@ fn a_bank_of_questions_alone_is_asked_from() {
 
 #[test]
 fn a_repeated_document_counts_once_with_one_warning() {
-    let bench = bench("export");
+    let bench = bench();
     bench.write(
         "a.run",
         "d1 0 bike/1 1 4 a\nd1 0 bread/4 2 3 a\nd1 0 bread/4 3 2 a\nd1 0 bike/1 4 1 a\n",
@@ -246,7 +173,7 @@ fn a_repeated_document_counts_once_with_one_warning() {
 
 #[test]
 fn nothing_is_fetched_into_a_folder_of_ones_own() {
-    let bench = bench("export");
+    let bench = bench();
     let refused = bench.run(&["data", "fetch", "--data", "data"]);
     assert!(refused.status == Some(2) && refused.stderr.contains("files of own"), "{refused:?}");
     bench.write("data/documents.jsonl", "{\"id\": 1}\n");
@@ -256,7 +183,7 @@ fn nothing_is_fetched_into_a_folder_of_ones_own() {
 
 #[test]
 fn labels_of_files_give_the_same_results_as_those_of_a_split() {
-    let bench = bench("export");
+    let bench = bench();
     for (k1, name) in [("0.9", "a"), ("0.2", "b")] {
         bench.succeed(&format!(
             "-q run bm25-english --data data --k1 {k1} --split dev -o {name}.run"
