@@ -22,6 +22,8 @@ mod mtrag;
 mod narrow;
 mod need;
 mod own;
+#[path = "../../../systems/tests/it/pages.rs"]
+mod pages;
 mod printed;
 mod public_reports;
 mod rank;

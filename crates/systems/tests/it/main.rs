@@ -6,5 +6,7 @@
 mod config;
 mod documents;
 mod fuzz_corpora;
+mod pages;
 mod refusals;
+mod repository;
 mod written;
