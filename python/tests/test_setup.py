@@ -206,6 +206,29 @@ def linux(cache, serve, monkeypatch):
     return server
 
 
+def test_a_folder_is_installed_under_a_name_that_is_free(cache, tmp_path, monkeypatch, capsys):
+    source = tmp_path / "mine"
+    (source / ".git").mkdir(parents=True)
+    (source / ".git" / "config").write_bytes(b"hidden")
+    for name, data in FILES.items():
+        (source / name).write_bytes(data)
+    arguments = ["--programs", str(tmp_path), "--from", str(source)]
+    assert set_up(monkeypatch, "--model", "own", *arguments) == 0
+    installed = cache / "models" / "own"
+    assert sorted(os.listdir(installed)) == ["SHA256SUMS", *FILES]
+    (source / "vocab.txt").unlink()
+    assert set_up(monkeypatch, "--model", "own", *arguments) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert sorted(os.listdir(installed)) == ["SHA256SUMS", *FILES]
+    # The published model of that name has other files.
+    assert set_up(monkeypatch, "--model", "tiny", *arguments) == 2
+    assert "vocab.txt is missing" in capsys.readouterr().err
+    assert os.listdir(cache / "models") == ["own"]
+    assert set_up(monkeypatch, "--model", "own", *arguments, "--force") == 0
+    assert "vocab.txt" not in os.listdir(installed)
+
+
+
 def test_libtorch_is_that_of_the_wheel_for_the_cpu(cache, pip, linux):
     setup.install_libtorch()
     folder = setup.libtorch_folder()

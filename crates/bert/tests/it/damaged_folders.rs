@@ -1,7 +1,8 @@
 //! Folders whose configuration and weights do not belong together.
 
-use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder};
+use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Torch};
 use clariq_core::{Error, ModelOptions, Problem};
+use clariq_experiment::installed::check_model_opens;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,19 @@ fn with_key(key: &str, value: Value) -> Problem {
 fn a_folder_that_belongs_together_is_opened() {
     let folder = ModelFolder::open(&tiny()).unwrap();
     assert_eq!((folder.shape.layers, folder.checksum.as_str().len()), (2, 64));
+}
+
+#[test]
+fn a_folder_is_installed_if_it_opens_as_a_model_of_some_kind() {
+    let check = |folder: &Path| check_model_opens(Some(&Torch), "mine", folder);
+    check(&tiny()).unwrap();
+    check(&tiny().with_file_name("t5").join("t5")).unwrap();
+    let folder = copy();
+    let weights = folder.path().join("model.safetensors");
+    let whole = fs::read(&weights).unwrap();
+    fs::write(&weights, &whole[..90_000]).unwrap();
+    let problem = check(folder.path()).unwrap_err().to_problem();
+    assert!(problem.at.file.ends_with("model.safetensors"), "{problem}");
 }
 
 #[test]
