@@ -6,8 +6,7 @@ use clariq_core::Error;
 use clariq_experiment::run::RequestFileKind;
 use clariq_files::Source;
 use clariq_track_clariq::conversation::ConversationShape;
-use clariq_track_clariq::read_text_run;
-use clariq_track_clariq::{ClariQ, KIND};
+use clariq_track_clariq::{ClariQ, KIND, read_text_run};
 use snapbox::{assert_data_eq, str};
 use std::collections::HashMap;
 use std::fs;
@@ -38,14 +37,15 @@ fn answers(work: &Work, file: &str) -> HashMap<i64, (String, f64)> {
 fn assert_golden_answers(folder: &Folder, golden: &str) {
     let work = Work::on(folder, "data", "dev");
     work.synthesize(ConversationShape::default(), "synthesized.jsonl");
+    let golden = root().join("crates/experiment/tests/data/multi_turn").join(golden);
+    let golden = fs::read_to_string(golden).expect("golden answers");
+    work.keep_contexts("synthesized.jsonl", &golden);
     let ours = HashMap::from([
         ("synthesized", answers(&work, "synthesized.jsonl")),
         ("human", answers(&work, "data/multi_turn_human_generated_data.tsv")),
     ]);
-    let golden = root().join("crates/experiment/tests/data/multi_turn").join(golden);
     let mut seen: HashMap<&str, usize> = HashMap::new();
     let mut wrong = Vec::new();
-    let golden = fs::read_to_string(golden).expect("golden answers");
     for line in golden.lines() {
         let fields: Vec<&str> = line.split('\t').collect();
         let [file, context, question, remaining] = fields[..] else { panic!("{line}") };

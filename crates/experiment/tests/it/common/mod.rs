@@ -20,7 +20,7 @@ use clariq_systems::SystemConfig;
 use clariq_track_clariq::conversation::{ConversationShape, synthesize};
 use clariq_tracks::TRACKS;
 pub(crate) use folder::{Folder, root};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::slice;
 use std::sync::{Arc, Mutex};
@@ -207,6 +207,20 @@ impl<'w> Work<'w> {
             synthesize(session.collection, split, shape, slice::from_ref(&output)).map(drop)
         });
         made.expect("conversations");
+    }
+
+    /// Keeps a record of each context that golden answers to a file of conversations name.
+    pub(crate) fn keep_contexts(&self, file: &str, golden: &str) {
+        let named = golden.lines().filter_map(|line| line.strip_prefix("synthesized\t"));
+        let mut named: HashSet<&str> =
+            named.filter_map(|answer| answer.split('\t').next()).collect();
+        self.folder.edit(file, |records| {
+            let is_first = |record: &&str| {
+                let (_, context) = record.rsplit_once("\"context_id\":").expect("a context");
+                named.remove(context.trim_end_matches("}\n"))
+            };
+            records.split_inclusive('\n').filter(is_first).collect()
+        });
     }
 
     /// An error as the command prints it, with `@` for the folder and `$` for the workspace.
