@@ -13,7 +13,7 @@ fn bench() -> Bench {
     let bench = Bench::with_sample();
     bench.copy("crates/bert/tests/data/tiny", "tiny");
     for (name, objective, epochs) in [
-        ("long", LISTS, 0.1),
+        ("long", LISTS, 0.15),
         ("scorer", LISTS, 0.02),
         ("vectors", "kind = \"in-batch-softmax\"\nbatch = 16", 0.05),
     ] {
