@@ -281,7 +281,7 @@ fn models_that_do_not_fit_are_refused_without_secrets() {
     let set = format!("--set models.far-reranker.url={}/v1", moved.url);
     succeed(&bench, &format!("run far.toml --data data {set}"));
     succeed(&bench, "run far.toml --data data --set models.far-reranker.model=b");
-    for name in ["far.dev.run", "far-far-reranker.model-b.dev.run"] {
+    for name in ["far.dev.run", "far-model-b.dev.run"] {
         assert!(bench.path("runs/sample").join(name).exists(), "{name}");
     }
     assert_eq!(moved.received().len(), 15);

@@ -33,6 +33,21 @@ fn a_system_names_the_installed_models_that_it_needs() {
 }
 
 #[test]
+fn a_name_shows_a_parameter_by_what_tells_it_apart() {
+    for (system, set, name) in [
+        ("ikat-bm25", "passages.bm25.k1=1.5", "ikat-bm25-passages.k1-1.5"),
+        ("ikat-bm25", "statements.bm25.k1=1.5", "ikat-bm25-statements.k1-1.5"),
+        ("ikat-bm25", "bm25.k1=1.5", "ikat-bm25-k1-1.5"),
+        ("clariq-chat", "models.chat.model=\"a\"", "clariq-chat-model-a"),
+        // It has two models.
+        ("ikat-organisers-2025", "models.chat.model=\"a\"", "ikat-organisers-2025-chat.model-a"),
+    ] {
+        let set = [parse_assignment(set, "--set").unwrap()];
+        assert_eq!(SystemConfig::open_any(system, &set).unwrap().full_name(), name);
+    }
+}
+
+#[test]
 fn only_published_models_have_published_figures() {
     let stages = |name: &str| {
         let config = SystemConfig::open_any(name, &[]).unwrap();
