@@ -297,7 +297,7 @@ const TESTS: &[&str] = &[
 
 pub(crate) fn tests(compared: &ComparedRuns) -> Markup {
     html! {
-        table {
+        table.tests {
             caption { "Each run against " (compared.baseline().name) }
             thead {
                 tr {
