@@ -115,12 +115,12 @@ fn the_page_begins_with_an_answer_by_a_measure_that_differs() {
     let runs = ["bm25.run", "reversed.run"];
     let usual = Html::parse_document(&page(&work, "two", &runs, &[]));
     let verdict = words(&select(&usual, "p.verdict")[0]);
-    assert!(verdict.starts_with("No run is better than bm25 by R@5 ("), "{verdict}");
+    assert!(verdict.starts_with("bm25 is best by R@5: "), "{verdict}");
     assert!(verdict.contains("worse on"), "{verdict}");
     assert_eq!(words(&select(&usual, "#differences h3")[0]), "reversed against bm25 by R@5");
     let named = Html::parse_document(&rendered(&work, "two", &runs, &[], "nDCG@10 AP").html);
     assert_eq!(words(&select(&named, "#scores thead tr")[0]), "run nDCG@10 AP");
-    assert!(words(&select(&named, "p.verdict")[0]).contains(" by nDCG@10 ("));
+    assert!(words(&select(&named, "p.verdict")[0]).contains(" is best by nDCG@10: "));
 }
 
 #[test]
