@@ -1,6 +1,6 @@
 //! The end of a command: exit statuses, and the form of errors.
 
-use crate::messages::{LONGEST, say_line, with_data};
+use crate::messages::{LONGEST, say_labelled, with_data};
 use clariq_core::{Findings, Problem, Severity, printable};
 use console::{StyledObject, style};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ pub(crate) fn print_problem(severity: &str, problem: &Problem) {
         ("hint", &*hint),
     ];
     for (label, text) in parts.into_iter().filter(|(_, text)| !text.is_empty()) {
-        say_line(&format!("{}: {}", coloured(label), printable(text, LONGEST)));
+        say_labelled(&format!("{}: ", coloured(label)), &printable(text, LONGEST));
     }
 }
 

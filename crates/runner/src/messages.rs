@@ -122,13 +122,22 @@ pub(crate) fn notes() -> String {
 
 /// Prints a message to standard error, which may quote a file and have lines of its own.
 pub(crate) fn say(text: &str) {
-    let width = io::stderr().is_terminal().then(terminal::width);
     for line in text.lines().take(MOST_LINES) {
-        let line = printable(line, LONGEST);
-        match width {
-            Some(width) => terminal::wrap(&line, width).iter().for_each(|line| say_line(line)),
-            None => say_line(&line),
-        }
+        say_labelled("", &printable(line, LONGEST));
+    }
+}
+
+/// Prints a line behind a label. A terminal gets whole words: further lines begin below the first.
+pub(crate) fn say_labelled(label: &str, text: &str) {
+    if !io::stderr().is_terminal() {
+        return say_line(&format!("{label}{text}"));
+    }
+    let indent = console::measure_text_width(label);
+    for (number, line) in
+        terminal::wrap_words(text, terminal::error_width(), indent).iter().enumerate()
+    {
+        let before = if number == 0 { label.to_owned() } else { " ".repeat(indent) };
+        say_line(&format!("{before}{line}"));
     }
 }
 
