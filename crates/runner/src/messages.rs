@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use std::borrow::Cow;
 use std::env;
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::{LazyLock, OnceLock};
 
 /// The maximum number of characters of a line on standard error; a value may be a whole file.
@@ -34,8 +34,8 @@ static NOTED: LazyLock<Mutex<Notes>> = LazyLock::new(|| {
     Mutex::new(Notes { printed_before, all: Vec::new() })
 });
 
-/// The data folder that the user named on the command line.
-static DATA: OnceLock<String> = OnceLock::new();
+/// The data folders that the user named on the command line, as a shell reads them.
+static DATA: OnceLock<Vec<String>> = OnceLock::new();
 
 /// The commands that read a collection.
 const OF_COLLECTIONS: [&str; 14] = [
@@ -55,25 +55,36 @@ const OF_COLLECTIONS: [&str; 14] = [
     "validate",
 ];
 
+/// The commands that take several data folders.
+const OF_SEVERAL: [&str; 4] = ["run", "eval", "compare", "report"];
+
 /// The commands below `clariq data` that read a collection.
 const OF_DATA: [&str; 3] = ["check", "export", "stats"];
 
-/// Has commands in messages name the data folder, unless the user's shell does.
-pub(crate) fn name_data(folder: &Path) {
-    if env::var_os("CLARIQ_DATA").is_some_and(|usual| usual == folder) {
+/// Has commands in messages name the data folders, unless the user's shell does.
+pub(crate) fn name_data(folders: &[PathBuf]) {
+    let usual = env::var_os("CLARIQ_DATA");
+    if let [only] = folders
+        && usual.is_some_and(|usual| usual == *only)
+    {
         return;
     }
-    let shown = folder.display().to_string();
-    let has_blanks = shown.contains(char::is_whitespace);
-    let _ = DATA.set(if has_blanks { format!("\"{shown}\"") } else { shown });
+    let shown = |folder: &PathBuf| {
+        let shown = folder.display().to_string();
+        if shown.contains(char::is_whitespace) { format!("\"{shown}\"") } else { shown }
+    };
+    let _ = DATA.set(folders.iter().map(shown).collect());
 }
 
-/// A message whose commands, which stand between backticks, are for the data folder that the user named.
+/// A message whose commands, which stand between backticks, are for the data folders that the user named.
 pub(crate) fn with_data(text: &str) -> Cow<'_, str> {
-    DATA.get().map_or(Cow::Borrowed(text), |folder| Cow::Owned(on_data(text, folder)))
+    match DATA.get() {
+        Some(folders) if !folders.is_empty() => Cow::Owned(on_data(text, folders)),
+        _ => Cow::Borrowed(text),
+    }
 }
 
-fn on_data(text: &str, folder: &str) -> String {
+fn on_data(text: &str, folders: &[String]) -> String {
     const PROGRAM: &str = "`clariq ";
     let mut pieces = text.split(PROGRAM);
     let mut all = pieces.next().unwrap_or_default().to_owned();
@@ -81,7 +92,17 @@ fn on_data(text: &str, folder: &str) -> String {
         all.push_str(PROGRAM);
         match piece.split_once('`') {
             Some((command, rest)) if reads_collection(command) => {
-                all.extend([command, " --data ", folder, "`", rest]);
+                all.push_str(command);
+                let first = command.split(' ').next().unwrap_or_default();
+                if folders.len() == 1 || OF_SEVERAL.contains(&first) {
+                    for folder in folders {
+                        all.extend([" --data ", folder]);
+                    }
+                } else {
+                    // The message does not say which of them it is about.
+                    all.push_str(" --data DIR");
+                }
+                all.extend(["`", rest]);
             }
             _ => all.push_str(piece),
         }
@@ -171,7 +192,22 @@ mod tests {
                 "`clariq run a --data b`, `clariq data fetch`",
             ),
         ] {
-            assert_eq!(on_data(text, "mine"), told);
+            assert_eq!(on_data(text, &["mine".to_owned()]), told);
+        }
+    }
+
+    #[test]
+    fn commands_that_take_several_folders_name_all() {
+        let folders = ["a".to_owned(), "\"b c\"".to_owned()];
+        for (text, told) in [
+            (
+                "`clariq run x --split dev` runs",
+                "`clariq run x --split dev --data a --data \"b c\"` runs",
+            ),
+            ("`clariq data check` lists", "`clariq data check --data DIR` lists"),
+            ("`clariq systems`", "`clariq systems`"),
+        ] {
+            assert_eq!(on_data(text, &folders), told);
         }
     }
 }

@@ -87,9 +87,7 @@ impl Settings {
         let mut folders = data;
         folders.retain(|folder| !folder.as_os_str().is_empty());
         let data_was_named = !folders.is_empty();
-        if let [folder] = &folders[..] {
-            name_data(folder);
-        }
+        name_data(&folders);
         let usual = Path::new(USUAL_DATA);
         let data = match folders.first() {
             Some(folder) => DataDir::Folder(collection_at(folder)),
