@@ -6,7 +6,7 @@ use crate::messages::{name_data, note, say};
 use crate::output::Format;
 use crate::progress;
 use clariq_collections::{Collection, DataDir, Kind, Split};
-use clariq_core::{Engine, ProblemKind, Result, bail, gpu_number};
+use clariq_core::{Engine, Error, ProblemKind, Result, bail, gpu_number};
 use clariq_experiment::{Job, Observer, Session, SessionOptions, TextStores, needs_engine, record};
 use clariq_rank::Override;
 use clariq_systems::SystemConfig;
@@ -127,12 +127,7 @@ impl Settings {
     /// Reads a system before anything is printed: the program with learned models takes over if the
     /// system needs a model.
     pub(crate) fn load(&self, name: &str, overrides: &[Override]) -> Result<SystemConfig> {
-        let config = SystemConfig::open_any(name, overrides).map_err(|error| {
-            if !is_known(name) || Path::new(name).exists() {
-                return error;
-            }
-            error.to_problem().hint(format!("a split has its option: `--split {name}`")).into()
-        })?;
+        let config = SystemConfig::open_any(name, overrides).map_err(with_split_hint)?;
         if needs_engine(&config, &self.options.cache.join("models")) {
             self.take_over()?;
         } else if self.options.device != "cpu" {
@@ -310,6 +305,17 @@ impl Settings {
             say(text);
         }
     }
+}
+
+/// The error of a system or recipe that is not there, with the option of a split if it has the name of
+/// one.
+pub(crate) fn with_split_hint(error: Error) -> Error {
+    let problem = error.to_problem();
+    let name = problem.at.file.clone();
+    if !is_known(&name) || Path::new(&name).exists() {
+        return error;
+    }
+    problem.hint(format!("a split has its option: `--split {name}`")).into()
 }
 
 /// True if a collection usually has a split of that name.

@@ -5,7 +5,7 @@ mod notes;
 use crate::arguments::folder;
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
-use crate::settings::Settings;
+use crate::settings::{Settings, with_split_hint};
 use clap::Args;
 use clariq_core::{ModelKind, Precision, Result, SplitRole, TrainingSummary};
 use clariq_experiment::training::{
@@ -61,7 +61,7 @@ const COLUMNS: [&str; 7] = [
 ];
 
 pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcome> {
-    let recipes = find_recipes(&arguments.configs, &arguments.set)?;
+    let recipes = find_recipes(&arguments.configs, &arguments.set).map_err(with_split_hint)?;
     if let Some(output) = &arguments.output {
         check_output(output, recipes.len())?;
     }
@@ -74,9 +74,6 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
         found => found.ok(),
     };
     let session = split.map_or(session.clone(), |split| session.clone().answering(split));
-    // A model for another split than the usual one is another model.
-    let of_split = arguments.split.as_ref().map(|name| format!(" --split {name}"));
-    let of_split = of_split.unwrap_or_default();
     let mut sheet = Sheet::new(&COLUMNS);
     let mut uses = Vec::new();
     for mut recipe in recipes {
@@ -109,10 +106,7 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
         }
         let is_found = arguments.output.is_none() && arguments.set.is_empty();
         let system = if is_found { system_with(&name)? } else { None };
-        uses.push(match system {
-            Some(system) => format!("run it: `clariq run {system}{of_split}` (it finds the model)"),
-            None => use_of(kind, &folder, first_stage, &of_split),
-        });
+        uses.push(use_of(system, kind, &folder, first_stage, arguments.split.as_deref()));
     }
     let printed = sheet.print(settings.format)?;
     for text in uses {

@@ -27,6 +27,7 @@ fn names_that_are_no_systems_are_told_what_they_may_be() {
             "check the path; `clariq systems show bm25` prints a file to begin with",
         ),
         ("run --split bm25 dev", "dev", "a split has its option: `--split dev`"),
+        ("train test", "test", "a split has its option: `--split test`"),
         (
             "rank jaguar",
             "jaguar",

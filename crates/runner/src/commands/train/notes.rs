@@ -16,9 +16,21 @@ pub(super) fn system_with(recipe: &str) -> Result<Option<&'static str>> {
     Ok(None)
 }
 
-/// A note that shows how to use a trained model.
-pub(super) fn use_of(kind: ModelKind, folder: &Path, first_stage: &str, of_split: &str) -> String {
+/// A note that shows how to use a trained model on the split that was named for it: by the system that
+/// finds it, or by its folder.
+pub(super) fn use_of(
+    system: Option<&str>,
+    kind: ModelKind,
+    folder: &Path,
+    first_stage: &str,
+    split: Option<&str>,
+) -> String {
+    // A model for another split than the usual one is another model.
+    let of_split = split.map(|name| format!(" --split {name}")).unwrap_or_default();
     let folder = folder.display();
+    if let Some(system) = system {
+        return format!("run it: `clariq run {system}{of_split}` (it finds the model)");
+    }
     match kind {
         // `bert-reranker` has another first stage than the one that the model was measured with.
         ModelKind::CrossEncoder if first_stage != "bm25" => format!(
@@ -78,6 +90,21 @@ pub(super) fn beside_base(name: &str, base: &str, figures: PipelineFigures, bm25
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_model_is_run_on_the_split_that_it_was_trained_for() {
+        let told =
+            |system, split| use_of(system, ModelKind::CrossEncoder, Path::new("m"), "bm25", split);
+        for (system, split, command) in [
+            (Some("best"), None, "`clariq run best`"),
+            (Some("best"), Some("test"), "`clariq run best --split test`"),
+            (None, None, "`clariq run bert-reranker --set rerank.model=m`"),
+            (None, Some("test"), "`clariq run bert-reranker --split test --set rerank.model=m`"),
+        ] {
+            let text = told(system, split);
+            assert!(text.starts_with(&format!("run it: {command} (")), "{text}");
+        }
+    }
 
     #[test]
     fn a_reranker_that_is_no_better_than_its_first_stage_is_warned_of() {
