@@ -28,7 +28,7 @@ pub(crate) fn hint(missing: &Path) -> String {
     let Some(folder) = existing_folder(missing) else { return "check the path".to_owned() };
     if missing.extension().is_none() {
         found = files_of_system(&folder.join(RUNS), &wanted);
-        found.sort();
+        found.sort_by_key(|path| (path.extension() == Some("need".as_ref()), path.clone()));
     }
     let listed: Vec<String> =
         found.iter().take(LISTED).map(|path| format!("`{}`", path.display())).collect();

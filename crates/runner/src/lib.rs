@@ -68,7 +68,7 @@ fn with_system_hint(problem: Problem, split: Option<&str>) -> Problem {
         "`{name}` is a system: `clariq run {name}{of_split}` writes its run; {}",
         problem.hint
     );
-    problem.hint(hint)
+    Problem { expected: "a run".to_owned(), ..problem }.hint(hint)
 }
 
 /// Called once when the user interrupts the command.

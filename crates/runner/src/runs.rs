@@ -5,7 +5,7 @@ use crate::settings::Settings;
 use clariq_collections::evaluation::{ByQrels, Evaluation};
 use clariq_collections::requests::last_said_in;
 use clariq_collections::{Collection, OWN, Split, Task};
-use clariq_core::{Doc, DocId, Problem, RequestId, Result, bail, problem};
+use clariq_core::{Doc, DocId, RequestId, Result, bail};
 use clariq_experiment::record;
 use clariq_files::{MOST_OF_A_RUN, Qrels, Source, TopicJudgements};
 use clariq_report::{JudgedPage, PageRequest, RenderedPage, page_of};
@@ -45,14 +45,23 @@ pub(crate) fn names_on(paths: &[PathBuf], split: &str) -> Vec<String> {
     }
 }
 
+/// Refuses a file that is not there, before labels of its split are asked for.
+pub(crate) fn check_exists(path: &Path) -> Result<()> {
+    match Source::new(path) {
+        // Only a missing file is opened: a pipe can be read once.
+        source @ Source::Path(_) if !path.exists() => source.stream().map(drop),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses a file that is named twice, even by different paths: it would be compared with itself.
-pub(crate) fn check_differ(paths: &[PathBuf], argument: &str) -> Result<(), Problem> {
+pub(crate) fn check_differ(paths: &[PathBuf], argument: &str) -> Result<()> {
     let mut seen = HashSet::new();
     let file = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
     let Some(again) = paths.iter().find(|path| !seen.insert(file(path))) else { return Ok(()) };
     let again = again.display();
     let hint = "--baseline names the run that the others are compared with";
-    Err(problem!(argument, "every file once", "`{again}` twice", hint))
+    bail!(argument, "every file once", "`{again}` twice", hint)
 }
 
 /// The labels: judgements of a file with the texts of its requests, or the collection of a split.

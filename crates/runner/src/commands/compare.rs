@@ -265,6 +265,7 @@ fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>> {
         let found = format!("`{}` alone", only.display());
         bail!("RUN", "two runs or more", found, hint);
     }
+    paths.iter().try_for_each(|path| runs::check_exists(path))?;
     runs::check_differ(&paths, "RUN")?;
     Ok(paths)
 }

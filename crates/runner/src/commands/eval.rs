@@ -8,7 +8,7 @@ mod scorer;
 use crate::arguments::named_measures;
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
-use crate::runs::{check_record, note_remark};
+use crate::runs::{check_exists, check_record, note_remark};
 use crate::settings::Settings;
 use crate::several::SeveralScores;
 use clariq_collections::evaluation::{ByQrels, EvalRequest, Evaluation};
@@ -23,6 +23,7 @@ use scorer::{BY_NAME, FileScorer};
 pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome> {
     let measures = named_measures(&arguments.measures)?;
     let request = arguments.request(&measures, settings.format)?;
+    check_exists(&request.file)?;
     let judgements = arguments.judgements(&request);
     protect(&request.file);
     protect(&record::path_of(&request.file));

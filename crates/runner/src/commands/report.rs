@@ -45,6 +45,7 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
         protect(&record::path_of(path));
     }
     refuse_input(&arguments.output)?;
+    paths.iter().try_for_each(|path| runs::check_exists(path))?;
     runs::check_differ(&paths, "RUN")?;
     runs::check_differ(&arguments.needs, "--need")?;
     let labels = LabelSource::open(settings, &arguments.compared, &paths[0])?;

@@ -36,9 +36,7 @@ fn every_table_fits_a_terminal_of_60_columns() {
     ] {
         let text = at_terminal(&bench, &line);
         assert!(text.contains(shows), "{line}: {text}");
-        // `data check` shows its problems first, whose lines are not wrapped.
-        let table = text.split_once("\nfile ").map_or(&*text, |(_, table)| table);
-        for shown in table.lines() {
+        for shown in text.lines() {
             assert!(shown.chars().count() <= 60, "{line}: {shown:?} in\n{text}");
         }
     }
@@ -55,4 +53,28 @@ fn a_pipe_gets_whole_tables() {
     let columns: Vec<&str> = first.split_whitespace().collect();
     assert_eq!(columns.join(" "), "by run mean diff W/T/L p t p rand p Holm d", "{piped}");
     assert_eq!(piped.lines().filter(|line| line.is_empty()).count(), 0, "{piped}");
+}
+
+#[test]
+fn errors_are_wrapped_on_a_terminal_and_keep_their_words() {
+    let bench = Bench::with_sample();
+    std::fs::remove_file(bench.path("data/test_with_labels.tsv")).expect("it is there");
+    bench.succeed("-q run bm25 --data data --split dev");
+    let hint = "`bm25` is a system: `clariq run bm25 --split test --data data` writes its run; check the \
+                path: there are `runs/sample/bm25.dev.run`, `runs/sample/bm25.dev.need`";
+    // The run is missed before the labels that are not there.
+    let whole = format!(
+        "error: bm25: missing file\n  expected: a run\n     found: nothing at that path\nhint: {hint}\n"
+    );
+    for command in ["eval bm25", "compare bm25 bm25-tuned", "report bm25"] {
+        let line = format!("{command} --split test --data data");
+        assert_eq!(bench.refused(&line), whole, "{line}");
+        let script = format!("script -qec \"$0 {line}\" /dev/null </dev/null");
+        let shown = bench.shell(&["env", "COLUMNS=60", "NO_COLOR=1", "sh"], &script).stdout;
+        let shown = shown.replace('\r', "").replace("^D\u{8}\u{8}", "");
+        assert!(shown.lines().all(|line| line.chars().count() <= 60), "{shown}");
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(words(&shown), words(&whole), "{shown}");
+        assert!(shown.contains("\n      --data data` writes its run"), "below the hint: {shown}");
+    }
 }

@@ -82,7 +82,6 @@ fn bad_input_is_refused_and_leaves_no_file() {
     assert_data_eq!(
         refused("none.run"),
         str![[r#"
-note: using the built-in sample (--data DIR: your own)
 error: runs/none.run: missing file
   expected: a file
      found: nothing at that path

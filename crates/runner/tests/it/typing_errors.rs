@@ -89,7 +89,7 @@ fn names_of_another_kind_lead_to_the_command_that_is_meant() {
             "validate bm25-tuned --split test --data data",
             [
                 "bm25-tuned: missing file",
-                "a file",
+                "a run",
                 "nothing at that path",
                 "`bm25-tuned` is a system: `clariq run bm25-tuned --split test --data data` writes its run; check the path: this folder has no such file",
             ],

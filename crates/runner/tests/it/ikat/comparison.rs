@@ -1,7 +1,7 @@
 //! `clariq compare` and `clariq eval` on runs over the iKAT sample.
 
 use crate::common::Bench;
-use crate::common::refusals::{Case, NOTHING, case, check};
+use crate::common::refusals::{Case, case, check};
 use snapbox::{assert_data_eq, file, str};
 use std::fs;
 use std::sync::OnceLock;
@@ -148,13 +148,13 @@ const REFUSALS: &[Case] = &[
     ),
     case(
         "a split of iKAT in a folder of ClariQ",
-        NOTHING,
+        |bench| bench.write("bad.run", "9 0 Q00001 1 1 t\n"),
         "compare good.run bad.run --split 2023-test --data data",
         ["--split", "train, dev, test", "`2023-test`"],
     ),
     case(
         "a split that does not exist",
-        NOTHING,
+        |bench| bench.write("bad.run", "9 0 Q00001 1 1 t\n"),
         "compare good.run bad.run --split 2026 --data data",
         ["--split", "one of the splits train, dev, test", "`2026`"],
     ),

@@ -120,6 +120,7 @@ fn systems_and_collections_that_do_not_fit_are_refused() {
                     [{"turn_id": 1, "utterance": "u"}]}]);
                 bench.write("ikat/2024_test_topics.json", topics.to_string());
                 bench.write("ikat/passages.jsonl", "{\"id\": \"a:0\", \"contents\": \"x\"}\n");
+                bench.write("run.json", "{}");
             },
             "eval run.json --split 2024 --data ikat",
             ["ikat", "labels of 2024", "topics without labels"],
