@@ -261,10 +261,10 @@ impl<'a> MtragEvaluation<'a> {
         let missing = self.judged().filter(|(id, _)| !answered.requests.contains(*id)).count();
         let mut warnings = counted(&[(
             missing,
-            "judged request is not answered: the organisers' scorer leaves it out of the means, and \
-             measures by name (-m) count it as 0",
-            "judged requests are not answered: the organisers' scorer leaves them out of the means, \
-             and measures by name (-m) count them as 0",
+            "judged request is not answered: the organisers' scorer leaves it out of the means; \
+             measures by name (-m), comparisons and pages count it as 0",
+            "judged requests are not answered: the organisers' scorer leaves them out of the means; \
+             measures by name (-m), comparisons and pages count them as 0",
         )]);
         let unjudged: Vec<&str> = self.unjudged(answered).into_iter().collect();
         let unjudged = unjudged.join(", ");
