@@ -163,12 +163,7 @@ fn board(comparison: &ClariqPage, names: &[&str], documents: &DocumentsOfRuns) -
                 "questions."
             }
         }
-        @if comparison.split == ClariqSplit::Dev {
-            p.note {
-                "The challenge's page shifts the row of NoQuestion by a column: .1475, under NDCG3, "
-                "is its NDCG5; the official scorer gives .1450 and .1475."
-            }
-        }
+        @if let Some(remark) = board.remark { p.note { (remark) } }
     })
 }
 

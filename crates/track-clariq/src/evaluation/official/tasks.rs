@@ -59,7 +59,11 @@ fn published_rows(
     let rows = board.equals(figures);
     let rows: Vec<String> = rows.map(|row| format!("{} by {}", row.model, row.team)).collect();
     if rows.is_empty() {
-        return Vec::new();
+        return board
+            .remark_on(figures)
+            .map(|remark| format!("note: {remark}"))
+            .into_iter()
+            .collect();
     }
     let rows = rows.join(", ");
     let split = official.split;
