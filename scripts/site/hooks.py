@@ -1,4 +1,5 @@
-"""Hooks of MkDocs: the help of every command, and what the site takes from Cargo.toml."""
+"""Hooks of MkDocs: the help of every command, what the site takes from Cargo.toml, and options that stay
+whole where a command wraps."""
 
 import os
 import re
@@ -6,6 +7,9 @@ import subprocess
 from pathlib import Path
 
 MARK = "<!-- commands -->"
+
+# A browser breaks lines behind the hyphens of an option.
+OPTION = re.compile(r'(<span class="w"> </span>)(--?[A-Za-z][\w-]*)(?=[<\n])')
 
 
 def on_config(config):
@@ -42,3 +46,7 @@ def on_page_markdown(markdown, page, **_):
     if page.file.src_uri != "reference/commands.md":
         return markdown
     return markdown.replace(MARK, "\n".join(sections()))
+
+
+def on_page_content(html, **_):
+    return OPTION.sub(r'\1<span class="option">\2</span>', html)
