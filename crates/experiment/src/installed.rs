@@ -34,11 +34,15 @@ pub(crate) fn locate(models: &Path, name: &str, kind: ModelKind) -> Result<PathB
     let expected = format!("a folder, a recipe ({}), or an installed model", recipes.join(", "));
     let found = format!("nothing of that name in {} either", models.display());
     let install = how_to_install(name);
-    let stage = kind.usual_stage();
-    let hint = format!(
-        "{install} installs it; `clariq doctor` lists the installed ones, and --set names any folder, as in \
-         {stage}.model=FOLDER"
-    );
+    let any = match kind {
+        // Stages name spaces, and these name encoders.
+        ModelKind::Encoder => {
+            "`[space]` names any folder, as in models = { \"FOLDER\" = 1.0 }".to_owned()
+        }
+        _ => format!("--set names any folder, as in {}.model=FOLDER", kind.usual_stage()),
+    };
+    let hint =
+        format!("{install} installs it; `clariq doctor` lists the installed ones, and {any}");
     bail!(format!("model `{name}`"), expected, found, hint)
 }
 
@@ -103,4 +107,20 @@ pub fn check_model_opens(engine: Option<&dyn Engine>, name: &str, folder: &Path)
     }
     // The error of the first kind, which most models are of.
     refusals.into_iter().next().map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_model_is_told_where_a_folder_is_named() {
+        for (kind, place) in [
+            (ModelKind::Encoder, "`[space]` names any folder, as in models = { \"FOLDER\" = 1.0 }"),
+            (ModelKind::CrossEncoder, "--set names any folder, as in rerank.model=FOLDER"),
+        ] {
+            let hint = locate(Path::new("none"), "nobody", kind).unwrap_err().to_problem().hint;
+            assert!(hint.ends_with(place), "{hint}");
+        }
+    }
 }
