@@ -158,7 +158,8 @@ fn scores_of_published_rows_are_named() {
         (DOCUMENTS, "dev_worst_q", "Oracle WorstQuestion by ClariQ"),
     ] {
         let Some(found) = scored(&task, run) else { return };
-        let note = format!("note: the published scores on dev of {row} (configs/leaderboard)");
+        let note =
+            format!("note: these are the published scores on dev of {row} (configs/leaderboard)");
         assert!(found.notes.contains(&note), "{run}: {:?}", found.notes);
     }
     let other = scored(&RELEVANCE, "dev_no_q").expect("the released files");

@@ -67,7 +67,7 @@ fn published_rows(
     }
     let rows = rows.join(", ");
     let split = official.split;
-    vec![format!("note: the published scores on {split} of {rows} (configs/leaderboard)")]
+    vec![format!("note: these are the published scores on {split} of {rows} (configs/leaderboard)")]
 }
 
 /// Recall of relevant questions.
