@@ -8,7 +8,7 @@ use crate::settings::Settings;
 use crate::several::{SEVERAL, SeveralScores};
 use clap::Args;
 use clariq_collections::evaluation::ComparisonOptions;
-use clariq_core::{Result, count_of};
+use clariq_core::{Result, bail, count_of};
 use clariq_experiment::record::{self, RunRecord};
 use clariq_files::{MOST_OF_A_RUN, Source, StagedFile, Target, protect, refuse_input};
 use clariq_report::{PageRequest, PageRun, RenderedPage, SeveralRun, several_page};
@@ -38,6 +38,20 @@ pub(crate) struct ReportArgs {
     title: Option<String>,
 }
 
+/// Endings of what is no page, but may be expected of a report.
+const OTHER_FORMS: [&str; 8] = ["pdf", "png", "svg", "md", "tex", "csv", "tsv", "json"];
+
+fn check_ending(output: &Path) -> Result<()> {
+    let ending = output.extension().unwrap_or_default();
+    if OTHER_FORMS.iter().all(|form| !ending.eq_ignore_ascii_case(form)) {
+        return Ok(());
+    }
+    let hint = "a browser prints the page as PDF; --charts writes its charts as SVG, and `clariq compare --format \
+                latex` a table";
+    let output = output.display();
+    bail!("--output", "an HTML file, such as report.html", "`{output}`", hint)
+}
+
 pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outcome> {
     let (paths, baseline) = runs_of(arguments);
     for path in paths.iter().chain(&arguments.needs) {
@@ -45,6 +59,7 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
         protect(&record::path_of(path));
     }
     refuse_input(&arguments.output)?;
+    check_ending(&arguments.output)?;
     paths.iter().try_for_each(|path| runs::check_exists(path))?;
     runs::check_differ(&paths, "RUN")?;
     runs::check_differ(&arguments.needs, "--need")?;
@@ -120,6 +135,7 @@ pub(crate) fn report_each(all: &[Settings], arguments: &ReportArgs) -> Result<Ou
         protect(&record::path_of(path));
     }
     refuse_input(&arguments.output)?;
+    check_ending(&arguments.output)?;
     let by = ComparisonOptions::default();
     let split = arguments.compared.split.as_deref();
     let scores = SeveralScores::read(all, &arguments.compared.runs, split, &by)?;
@@ -234,4 +250,20 @@ fn summary(arguments: &ReportArgs, runs: usize, split: &str, rendered: &Rendered
         ("bytes", Cell::count(rendered.html.len())),
         ("page", Cell::path(&arguments.output)),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_not_written_into_a_file_of_another_form() {
+        for page in ["report.html", "page", "-", "bm25.k1-0.9", "runs.v2"] {
+            assert!(check_ending(Path::new(page)).is_ok(), "{page}");
+        }
+        for other in ["report.pdf", "a/report.PNG", "scores.tex"] {
+            let problem = check_ending(Path::new(other)).unwrap_err().to_problem();
+            assert_eq!(problem.found, format!("`{other}`"));
+        }
+    }
 }
