@@ -27,6 +27,11 @@ pub(crate) fn refused_value(error: &clap::Error) -> Option<Problem> {
     if error.kind() == ErrorKind::UnknownArgument {
         return unknown_argument(error);
     }
+    if error.kind() == ErrorKind::TooManyValues {
+        let value = context_text(error, ContextKind::InvalidValue)?;
+        let hint = form_of(&usage(error)?);
+        return Some(Problem::at(value, NO_MORE, format!("`{value}`")).hint(hint));
+    }
     if !matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) {
         return None;
     }
@@ -82,14 +87,19 @@ fn unknown_argument(error: &clap::Error) -> Option<Problem> {
         _ if Path::new(argument).is_dir() => {
             format!("an option names the folder: `{command} --data {argument}`")
         }
-        _ => format!("write `{usage}`; a text with blanks is one argument in quotes"),
+        _ if command == "clariq ask" => {
+            format!("{}, and a system the value of an option: `--system NAME`", form_of(&usage))
+        }
+        _ => form_of(&usage),
     };
-    let expected = if is_option {
-        format!("an option of `{command}`")
-    } else {
-        "no more arguments".to_owned()
-    };
+    let expected = if is_option { format!("an option of `{command}`") } else { NO_MORE.to_owned() };
     Some(Problem::at(argument, expected, format!("`{argument}`")).hint(hint))
+}
+
+const NO_MORE: &str = "no more arguments";
+
+fn form_of(usage: &str) -> String {
+    format!("write `{usage}`; a text with blanks is one argument in quotes")
 }
 
 /// Options of pyserini, `trec_eval`, ranx and others, and those of this program.

@@ -52,6 +52,20 @@ fn missing_and_unknown_arguments_are_named_with_the_form_of_the_command() {
             "`saturn`",
             "write `clariq need train [OPTIONS] <CONFIG>`; a text with blanks is one argument in quotes",
         ),
+        (
+            "rank bm25 why does bread rise",
+            "rise",
+            "no more arguments",
+            "`rise`",
+            "write `clariq rank [OPTIONS] <SYSTEM> [TEXT]...`; a text with blanks is one argument in quotes",
+        ),
+        (
+            "ask bm25-conversation saturn",
+            "saturn",
+            "no more arguments",
+            "`saturn`",
+            "write `clariq ask [OPTIONS] [REQUEST]`; a text with blanks is one argument in quotes, and a system the value of an option: `--system NAME`",
+        ),
         ("--no-progress", "COMMAND", "a command", "nothing", "`clariq --help` lists the commands"),
         (
             "run bm25 --output",
