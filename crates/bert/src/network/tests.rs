@@ -11,6 +11,7 @@ use clariq_folder::ModelFolder;
 use clariq_folder::Tokens;
 use rust_bert::Config;
 use rust_bert::bert::{BertConfig, BertEmbeddings, BertModel};
+use std::collections::BTreeMap;
 use std::path::Path;
 use tch::nn::VarStore;
 use tch::{Device, Kind, Tensor, no_grad};
@@ -28,8 +29,10 @@ fn both(folder: &Path) -> (BertModel<BertEmbeddings>, Network) {
     let mut store = VarStore::new(Device::Cpu);
     let config = BertConfig::from_file(folder.join("config.json"));
     let naive = BertModel::<BertEmbeddings>::new(store.root(), &config);
+    // In the order of their names, so that the seed decides what each is.
+    let variables = BTreeMap::from_iter(store.variables());
     no_grad(|| {
-        for mut tensor in store.variables().into_values() {
+        for mut tensor in variables.into_values() {
             tensor += tensor.randn_like() * 0.3;
         }
     });
