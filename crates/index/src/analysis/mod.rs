@@ -120,7 +120,6 @@ fn english() -> TextAnalyzer {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::time::{Duration, Instant};
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
@@ -138,11 +137,10 @@ mod tests {
 
     #[test]
     fn long_words_are_cut_and_stemmed_in_linear_time() {
-        let start = Instant::now();
+        // What takes time by the square of the length does not end.
         let text = format!("x {} x", "y".repeat(1_000_000));
         let tokens = Analyzer::English.tokens(&text);
         assert_eq!(tokens.len(), 2 + 1_000_000_usize.div_ceil(LONGEST_WORD));
-        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
         for length in [254, 255, 256] {
             let word = "é".repeat(length);
             assert_eq!(Analyzer::English.tokens(&word).len(), length.div_ceil(LONGEST_WORD));

@@ -137,22 +137,20 @@ impl Stage for Fuse {
 mod tests {
     use crate::system::SystemFile;
     use std::fmt::Write as _;
-    use std::time::{Duration, Instant};
 
     #[test]
     fn nested_inputs_are_described_in_linear_time() {
         let leaf = "{ stages = [{ stage = \"bm25\", analyzer = \"nltk\", depth = 3 }] }";
         let mut nested = leaf.to_owned();
-        for _ in 0..12 {
+        // What takes time by the power of the depth takes minutes; TOML ends a little deeper.
+        for _ in 0..18 {
             let fuse = "stage = \"fuse\", method = \"reciprocal-rank\", depth = 3";
             nested = format!("{{ stages = [{{ {fuse}, inputs = [{leaf}, {nested}] }}] }}");
         }
         let mut text = "name = \"s\"\n".to_owned();
         let stages = nested.strip_prefix("{ ").unwrap().strip_suffix(" }").unwrap();
         writeln!(text, "{stages}").unwrap();
-        let start = Instant::now();
         let system = SystemFile::parse("s.toml", &text, &[]).unwrap();
         assert_eq!(system.pipeline.about().count(), 1);
-        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
     }
 }

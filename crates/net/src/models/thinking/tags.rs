@@ -176,12 +176,10 @@ mod tests {
 
     #[test]
     fn tags_are_found_in_one_pass() {
-        let began = std::time::Instant::now();
+        // What takes time by the square of the length does not end.
         for text in ["<", "[", "◁", "&", "<think", "&lt;", "<a b", "[<", "< >"] {
             let text = text.repeat((1 << 18) / text.len());
             assert_eq!(super::super::behind_tags(&text), 0);
         }
-        // Seconds; what takes time by the square of the length would take many minutes.
-        assert!(began.elapsed().as_secs() < 30, "{:?}", began.elapsed());
     }
 }
