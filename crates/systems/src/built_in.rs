@@ -67,6 +67,32 @@ pub fn groups() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
 /// The need models that a table `[need]` can name.
 const NEED_MODELS: [&str; 2] = ["majority", "lexical"];
 
+/// Words of the field that are no names of systems, each with the system that is nearest to it.
+const WORDS_OF_THE_FIELD: [(&str, &str); 16] = [
+    ("okapi", "bm25"),
+    ("qld", "ql"),
+    ("query-likelihood", "ql"),
+    ("prf", "rm3"),
+    ("splade", "sparse"),
+    ("dpr", "dense"),
+    ("sbert", "dense"),
+    ("bi-encoder", "dense"),
+    ("minilm", "dense"),
+    ("mpnet", "dense-base"),
+    ("rrf", "hybrid"),
+    ("bert", "bert-reranker"),
+    ("monobert", "bert-reranker"),
+    ("cross-encoder", "bert-reranker"),
+    ("reranker", "bert-reranker"),
+    ("llm", "clariq-chat"),
+];
+
+/// The built-in system for a word of the field.
+fn system_for(name: &str) -> Option<&'static str> {
+    let mut words = WORDS_OF_THE_FIELD.iter();
+    words.find(|(word, _)| name.eq_ignore_ascii_case(word)).map(|(_, system)| *system)
+}
+
 /// True for what may be a word of a request, and cannot be the path of a file.
 fn is_word(name: &str) -> bool {
     !name.is_empty() && name.chars().all(char::is_alphabetic)
@@ -83,7 +109,10 @@ pub fn unknown(name: &str, ranker: Option<&str>) -> Problem {
     known.extend(files.iter().map(String::as_str));
     let file = format!("{name}.toml");
     let meant = known.iter().copied().find(|known| *known == file);
-    let meant = meant.or_else(|| system_of(name)).or_else(|| similar(name, known));
+    let meant = meant.or_else(|| system_of(name)).or_else(|| system_for(name));
+    // A version may follow the word, as in `splade-v3`.
+    let word = name.split('-').next().unwrap_or(name);
+    let meant = meant.or_else(|| similar(name, known)).or_else(|| system_for(word));
     let listed: Vec<&str> = name.split(',').map(str::trim).collect();
     let hint = match (meant, ranker.filter(|_| is_word(name))) {
         _ if listed.len() > 1 && listed.iter().all(|name| built_in(name).is_some()) => {
@@ -133,4 +162,26 @@ fn toml_files(folder: &Path) -> Vec<String> {
         }
     }
     files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_the_field_lead_to_systems() {
+        for (word, system) in [
+            ("splade", "sparse"),
+            ("SPLADE-v3", "sparse"),
+            ("bert", "bert-reranker"),
+            ("cross-encoder", "bert-reranker"),
+            ("bert-rankr", "bert-ranker"),
+            ("reranker-bse", "reranker-base"),
+        ] {
+            assert_eq!(unknown(word, None).hint, format!("did you mean `{system}`?"));
+        }
+        assert_eq!(unknown("berthold", None).hint, "`clariq systems` lists the built-in systems");
+        assert!(WORDS_OF_THE_FIELD.iter().all(|(_, system)| built_in(system).is_some()));
+        assert!(WORDS_OF_THE_FIELD.iter().all(|(word, _)| built_in(word).is_none()));
+    }
 }
