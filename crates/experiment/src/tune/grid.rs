@@ -37,6 +37,10 @@ impl Grid {
                 bail!("--grid", "every parameter once", "`{stage}.{key}` twice", hint);
             }
             let values = split_values(&target.value);
+            if let Some(range) = values.iter().find(|value| is_range(value)) {
+                let hint = format!("for example `--grid {stage}.{key}=0.5,0.9,1.5`");
+                bail!("--grid", "values with commas between them", "`{range}`", hint);
+            }
             grid.points = grid.points.saturating_mul(values.len());
             grid.axes.push(GridAxis { target, values });
         }
@@ -93,6 +97,13 @@ impl Grid {
     }
 }
 
+/// True for numbers with another sign than a comma between them, such as `0.9-1.5`.
+fn is_range(value: &str) -> bool {
+    let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
+    let is_between = |sign: &str| value.split(sign).all(is_number);
+    !is_number(value) && ["-", "..", ":", ";", " "].iter().any(|sign| is_between(sign))
+}
+
 /// Splits values at commas, except those inside lists and tables of TOML.
 fn split_values(text: &str) -> Vec<String> {
     let mut values = Vec::new();
@@ -139,6 +150,19 @@ mod tests {
         let lists = Grid::parse(&["fuse.weights=[1, 0.5],[1,1]"]).unwrap();
         let points: Vec<String> = lists.points().map(shown).collect();
         assert_eq!(points, ["[1, 0.5]", "[1,1]"]);
+    }
+
+    #[test]
+    fn a_range_is_told_how_values_are_written() {
+        for range in ["0.9-1.5", "1..3", "0.5:1.5:0.1", "0.9 1.5", "1;2"] {
+            let text = message(&[&format!("bm25.k1={range}")]);
+            let expected =
+                format!("--grid: expected values with commas between them, found `{range}`");
+            assert_eq!(text, expected);
+        }
+        for value in ["-0.5,1e-5", "lucene-default", "[1, 2],[2, 3]", "nltk", "2-gram"] {
+            assert!(Grid::parse(&[format!("a.x={value}")]).is_ok(), "{value}");
+        }
     }
 
     #[test]
