@@ -69,6 +69,6 @@ pub use reading::{CutTexts, Pooling, ReadingOverrides, Similarity, TextCounter};
 pub use recipe::{ExampleForm, Objective, Recipe, Schedule};
 pub use regular::{open_regular, read_regular};
 pub use request::{Request, Said, Speaker, Turn, Utterance, is_refusal};
-pub use similar::similar;
+pub use similar::{meant, similar};
 pub use sparse::{SparseEncoder, SparseVectors, encode_sparsely};
 pub use split_role::{SplitRole, TrainOn};

@@ -7,7 +7,7 @@ use crate::model::ModelKind;
 use crate::model_options::Precision;
 use crate::problem::{Location, Problem, Result};
 use crate::split_role::TrainOn;
-use crate::{bail, number, problem};
+use crate::{bail, meant, number, problem};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
@@ -108,6 +108,18 @@ const BELOW_1: f64 = 1.0 - f64::EPSILON / 2.0;
 
 const KEYS: &str = "the documentation lists the keys of a recipe (reference, Models)";
 
+/// The hint about a message of serde: the key or value that was meant, if it is known.
+fn key_hint(message: &str) -> String {
+    match meant(message) {
+        // Of the tables of a recipe, that of all keys has the key `objective`.
+        Some(known) if message.starts_with("unknown field") && !message.contains("`objective`") => {
+            format!("did you mean `objective.{known}`?")
+        }
+        Some(known) => format!("did you mean `{known}`?"),
+        None => KEYS.to_owned(),
+    }
+}
+
 impl Recipe {
     /// Parses a recipe; `file` is for messages.
     pub fn parse(file: &str, text: &str) -> Result<Self> {
@@ -123,7 +135,7 @@ impl Recipe {
             if message.starts_with("invalid ") {
                 return Problem::of_serde(at, message, "a training recipe").hint(KEYS);
             }
-            problem!(at, "a training recipe", message, KEYS)
+            problem!(at, "a training recipe", message, (key_hint(message)))
         })?;
         recipe.check(file)?;
         Ok(recipe)
@@ -133,7 +145,8 @@ impl Recipe {
     /// TOML; text that is not TOML is taken as a string.
     pub fn with(&self, assignments: &[impl AsRef<str>]) -> Result<Self> {
         let expected = "key=value with a key of a recipe, for example seed=7";
-        let refused = |found: &str| -> Problem { problem!("--set", expected, found, KEYS) };
+        let refused =
+            |found: &str| -> Problem { problem!("--set", expected, found, (key_hint(found))) };
         let mut all = Table::try_from(self).map_err(|error| refused(&error.to_string()))?;
         for text in assignments.iter().map(AsRef::as_ref) {
             let wrong = || refused(&format!("`{text}`"));
@@ -327,6 +340,14 @@ mod tests {
         ] {
             let error = recipe.with(&[wrong]).unwrap_err().to_string();
             assert!(error.starts_with("--set") && error.contains(says), "{wrong}: {error}");
+        }
+        for (mistyped, known) in [
+            ("epoch=3", "epochs"),
+            ("schedule=\"lineer\"", "linear"),
+            ("objective.bacth=3", "objective.batch"),
+        ] {
+            let problem = recipe.with(&[mistyped]).unwrap_err().to_problem();
+            assert_eq!(problem.hint, format!("did you mean `{known}`?"));
         }
         let listwise = text.replace(
             "\"in-batch-softmax\"",

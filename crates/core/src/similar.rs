@@ -15,6 +15,13 @@ pub fn similar<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
         .map(|(_, known)| known)
 }
 
+/// The known name that is similar to the unknown one in a message of serde, such as `unknown field ...,
+/// expected one of ...`.
+pub fn meant(message: &str) -> Option<&str> {
+    let (unknown, known) = message.strip_prefix("unknown ")?.split_once(", expected ")?;
+    similar(unknown.split('`').nth(1)?, known.split('`').skip(1).step_by(2))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

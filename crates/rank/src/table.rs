@@ -3,7 +3,7 @@
 mod syntax;
 
 use crate::prompt::Prompt;
-use clariq_core::{Error, Location, Problem, Result, bail, problem, shorten, similar};
+use clariq_core::{Error, Location, Problem, Result, bail, meant, problem, shorten, similar};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use std::borrow::Cow;
@@ -96,12 +96,6 @@ impl<'i> ConfigFile<'i> {
             meant(&message).map_or(HINT.to_owned(), |known| format!("did you mean `{known}`?")),
         )
     }
-}
-
-/// The known name in a message about an unknown one that is similar to it.
-fn meant(message: &str) -> Option<&str> {
-    let (unknown, known) = message.strip_prefix("unknown ")?.split_once(", expected ")?;
-    similar(unknown.split('`').nth(1)?, known.split('`').skip(1).step_by(2))
 }
 
 /// The problem of a table with a hint of its own in place of the general one.

@@ -86,7 +86,7 @@ fn recipes_that_cannot_train_are_refused() {
 error: @/scorer.toml:4
   expected: a training recipe
      found: unknown field `learning_rat`, expected one of `name`, `description`, `base`, `objective`, `epochs`, `learning_rate`, `warm_up`, `schedule`, `weight_decay`, `clip`, `dropout`, `max_tokens`, `lengthen`, `group`, `precision`, `train_on`, `seed`, `held_out`, `first_stage`, `fold`, `patience`, `evaluate_every`, `checkpoint_every`
-hint: the documentation lists the keys of a recipe (reference, Models)
+hint: did you mean `learning_rate`?
 
 "#]]
     );
@@ -118,7 +118,7 @@ hint: `clariq setup --model NAME --from DIR` installs it; `clariq doctor` lists 
 error: --set
   expected: key=value with a key of a recipe, for example seed=7
      found: unknown field `learning_rat`, expected one of `name`, `description`, `base`, `objective`, `epochs`, `learning_rate`, `warm_up`, `schedule`, `weight_decay`, `clip`, `dropout`, `max_tokens`, `lengthen`, `group`, `precision`, `train_on`, `seed`, `held_out`, `first_stage`, `fold`, `patience`, `evaluate_every`, `checkpoint_every`
-hint: the documentation lists the keys of a recipe (reference, Models)
+hint: did you mean `learning_rate`?
 
 "#]]
     );
