@@ -23,6 +23,11 @@ impl Line<'_> {
     pub fn problem(&self, expected: &str, hint: &str) -> Problem {
         problem!(self.at, expected, (format!("`{}`", shorten(self.text))), hint)
     }
+
+    /// The problem of a line with another number of fields.
+    pub(crate) fn wrong_count(&self, form: LineForm, hint: &str) -> Problem {
+        self.problem(&format!("{} fields, `{}`", form.most(), form.names), hint)
+    }
 }
 
 /// The fields of a line.
@@ -37,6 +42,13 @@ pub struct LineForm {
     pub unlike_comment: Option<fn(&[&str]) -> bool>,
     /// Words after the last field are ignored, as by `trec_eval`.
     pub trailing_words: bool,
+}
+
+impl LineForm {
+    /// The number of fields with the optional ones.
+    fn most(self) -> usize {
+        self.names.split(' ').count()
+    }
 }
 
 /// Numbers of lines that are not read, or not to their end.
@@ -109,7 +121,7 @@ impl<'a> FieldReader<'a> {
             number: 1,
             rest: Some(bytes),
             form,
-            most: form.names.split(' ').count(),
+            most: form.most(),
             fields: Vec::new(),
             is_empty: true,
             ignored: IgnoredLines::default(),
@@ -170,9 +182,8 @@ impl<'a> FieldReader<'a> {
         if (self.most - self.form.optional..=self.most).contains(&line.fields.len()) {
             return Ok(line);
         }
-        let expected = format!("{} fields, `{}`", self.most, self.form.names);
         let hint = count_hint(self.most, line.fields);
-        Err(Box::new(line.problem(&expected, hint)))
+        Err(Box::new(line.wrong_count(self.form, hint)))
     }
 }
 

@@ -9,6 +9,7 @@ use std::{fmt, io};
 
 const FORM: LineForm = LineForm {
     names: "<topic> 0 <document> <rank> <score> <run>",
+    // The name of the run.
     optional: 1,
     // Ranks are not read otherwise.
     unlike_comment: Some(|fields| fields[3].parse::<f64>().is_ok() && score(fields[4]).is_some()),
@@ -158,6 +159,9 @@ fn no_score(line: &Line) -> Problem {
         "decimals have a point: write 12.5, not 12,5"
     } else if field.parse::<f64>().is_ok() {
         "what is infinite or not a number has no place among the scores of a topic"
+    } else if line.fields.len() == 5 {
+        let hint = "the line has 5 fields, and a run 6, those of TREC: request, Q0, document, rank, score, tag";
+        return line.wrong_count(FORM, hint);
     } else {
         "write scores as 12.5 or 1.25e1"
     };

@@ -110,6 +110,12 @@ fn files_of_other_kinds_are_named_by_their_lines() {
             "what is infinite or not a number has no place among the scores of a topic",
         ),
         (
+            "1 d 1 2.5 t\n",
+            "6 fields, `<topic> 0 <document> <rank> <score> <run>`",
+            "the line has 5 fields, and a run 6, those of TREC: request, Q0, document, rank, score, tag",
+        ),
+        ("1 Q0 d 1 x t\n", "a finite score in the fifth field", "write scores as 12.5 or 1.25e1"),
+        (
             "1\td\t1\n",
             "6 fields, `<topic> 0 <document> <rank> <score> <run>`",
             "this looks like a run of MS MARCO, `topic document rank`: write `topic Q0 document rank \
