@@ -13,7 +13,7 @@ pub(super) use write::{put_end, put_turn};
 
 use super::topics::Year;
 use clariq_core::Error;
-use clariq_files::{FileContent, MOST_OF_A_RUN, Sink, Source, read_strictly};
+use clariq_files::{FileContent, MOST_OF_A_RUN, Sink, Source, parse_run, read_strictly};
 
 /// A run of one system over the turns of a year.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -125,6 +125,15 @@ impl Submission {
             None => lines::is_json_lines(input),
         };
         if is_lines { lines::read(input, sink) } else { object::read(input, year, sink) }
+    }
+}
+
+/// The hint about a file without the form of a submission: that of the form, or that it is a TREC run.
+fn hint_of(input: &FileContent, form: &'static str) -> &'static str {
+    if parse_run(input, &mut |_| {}).lines.is_empty() {
+        form
+    } else {
+        "this looks like a TREC run, and a submission is in JSON: is the run for another split or collection?"
     }
 }
 

@@ -1,12 +1,13 @@
 //! The run of 2025: JSON lines, one per turn.
 
-use super::{RankedPassage, RankedStatement, Response, Submission, SubmittedTurn};
+use super::{RankedPassage, RankedStatement, Response, Submission, SubmittedTurn, hint_of};
 use crate::topics::Year;
 use clariq_collections::entries::Entries;
 use clariq_core::{Location, Problem, ProblemKind, parse_json, problem};
 use clariq_files::{FileContent, MOST_LINES, Sink, has_few_lines, until_too_many_errors};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use std::cell::LazyCell;
 use std::ops::ControlFlow;
 
 /// The hint of a problem in a line.
@@ -60,13 +61,14 @@ pub(crate) fn read_lines(input: &FileContent, sink: Sink) -> Vec<TurnLine> {
     if !has_few_lines(input, MOST_LINES, sink) {
         return lines;
     }
+    let hint = LazyCell::new(|| hint_of(input, FORM));
     let mut texts = (1..).zip(input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii));
     until_too_many_errors(&input.name, sink, |sink| {
         let Some((number, text)) = texts.next() else { return ControlFlow::Break(()) };
         if !text.is_empty() {
             match parse_json::<TurnLine>((&*input.name, number), text) {
                 Ok(line) => lines.push(TurnLine { number, ..line }),
-                Err(problem) => sink(problem.hint(FORM)),
+                Err(problem) => sink(problem.hint(*hint)),
             }
         }
         ControlFlow::Continue(())

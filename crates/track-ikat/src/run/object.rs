@@ -4,7 +4,7 @@
 //! camelCase, `null` for a missing value, and numbers as texts; any field that the year does not
 //! have is an error.
 
-use super::{RankedPassage, RankedStatement, Response, Submission, SubmittedTurn};
+use super::{RankedPassage, RankedStatement, Response, Submission, SubmittedTurn, hint_of};
 use crate::topics::Year;
 use clariq_collections::text_or_number::TextOrNumber;
 use clariq_core::{Problem, parse_json, problem};
@@ -177,7 +177,7 @@ pub(super) fn read(input: &FileContent, year: Option<Year>, sink: Sink) -> Submi
     let run: RunObject = match parse_json(&*input.name, &input.bytes) {
         Ok(run) => run,
         Err(problem) => {
-            sink(problem.hint(FORM));
+            sink(problem.hint(hint_of(input, FORM)));
             return Submission { year: year.unwrap_or(Year::Y2024), ..Submission::default() };
         }
     };

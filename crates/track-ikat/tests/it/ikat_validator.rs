@@ -161,6 +161,18 @@ fn findings_name_their_turn_and_errors_of_the_form_their_path() {
 }
 
 #[test]
+fn a_trec_run_is_recognised() {
+    let topics = TopicFile::read(&Source::memory("topics.json", TOPICS.as_bytes())).unwrap();
+    let hint_of = |text: &str| {
+        let validation = check(text.into(), &topics);
+        validation.official.iter().next().unwrap().first.hint.clone()
+    };
+    let hint = hint_of("13 0 Q00168 1 0.8 ql\n13 0 Q00169 2 0.7 ql\n");
+    assert!(hint.starts_with("this looks like a TREC run, "), "{hint}");
+    assert_eq!(hint_of("[1]\n"), "see the run formats in the guidelines of that year");
+}
+
+#[test]
 fn dropped_responses_of_2025_are_not_checked() {
     let topics = r#"[{"number": "1-1", "title": "t", "ptkb": ["a"], "responses": [
         {"turn_id": 1, "user_utterance": "u", "resolved_utterance": "u", "response": "r"}]}]"#;
