@@ -5,7 +5,7 @@ mod tests;
 
 use crate::cli;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clariq_core::{Problem, problem};
+use clariq_core::{Problem, problem, similar};
 use std::error::Error as _;
 use std::path::Path;
 
@@ -127,10 +127,7 @@ const OTHER_OPTIONS: [(&str, &str); 18] = [
 /// The hint about an option that is spelled as elsewhere, or that another command has.
 fn meant_option(command: &str, given: &str) -> Option<String> {
     let program = cli::command();
-    let of_command = command
-        .split(' ')
-        .skip(1)
-        .try_fold(&program, |command, word| command.find_subcommand(word))?;
+    let of_command = find_command(&program, command)?;
     let other = OTHER_OPTIONS.iter().find(|(other, ours)| {
         *other == given && (cli::has_option(of_command, ours) || cli::is_common(ours))
     });
@@ -154,6 +151,12 @@ fn meant_option(command: &str, given: &str) -> Option<String> {
     let having: Vec<String> =
         having.map(|other| format!("`clariq {}`", other.get_name())).collect();
     (!having.is_empty()).then(|| format!("`{given}` is an option of {}", having.join(", ")))
+}
+
+/// The command of that name, such as `clariq need train`.
+fn find_command<'p>(program: &'p clap::Command, command: &str) -> Option<&'p clap::Command> {
+    let mut words = command.split(' ').skip(1);
+    words.try_fold(program, |command, word| command.find_subcommand(word))
 }
 
 /// The form of a command, such as `clariq run [OPTIONS] <CONFIG>...`.
@@ -197,19 +200,37 @@ const OTHER_WORDS: [(&str, &str); 9] = [
 fn unknown_command(error: &clap::Error) -> Option<Problem> {
     let word = context_text(error, ContextKind::InvalidSubcommand)?;
     let other = OTHER_WORDS.iter().find(|(known, _)| *known == word).map(|(_, command)| *command);
-    // clap sorts what is similar, the most similar last.
-    let similar = match error.get(ContextKind::SuggestedSubcommand) {
+    let usage = usage(error);
+    let command = usage.as_deref().map_or_else(|| "clariq".to_owned(), command_of);
+    let program = cli::command();
+    let commands = find_command(&program, &command)?.get_subcommands();
+    let names: Vec<&str> = commands.map(clap::Command::get_name).collect();
+    // clap sorts what is similar, the most similar last. Of `clariq help WORD`, it has nothing similar.
+    let suggested = match error.get(ContextKind::SuggestedSubcommand) {
         Some(ContextValue::Strings(names)) => names.last().map(String::as_str),
         _ => context_text(error, ContextKind::SuggestedSubcommand),
     };
-    let usage = usage(error);
-    let command = usage.as_deref().map_or_else(|| "clariq".to_owned(), command_of);
-    let hint = match (other, similar) {
-        (Some(other), _) => format!("did you mean `{other}`?"),
-        (None, Some(similar)) => format!("did you mean `{command} {similar}`?"),
-        (None, None) => format!("`{command} --help` lists the commands"),
+    let begins = names.iter().copied().find(|name| word.starts_with(name));
+    let near = suggested.or(begins).or_else(|| similar(word, names.iter().copied()));
+    let near = near.map(|near| format!("{command} {near}"));
+    let hint = match other.map(str::to_owned).or_else(|| place_of(word, &program)).or(near) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("`{command} --help` describes the commands"),
     };
-    Some(Problem::at("COMMAND", "a command", format!("`{word}`")).hint(hint))
+    let expected = match &names[..] {
+        [only] => format!("the command {only}"),
+        names => format!("one of the commands {}", names.join(", ")),
+    };
+    Some(Problem::at("COMMAND", expected, format!("`{word}`")).hint(hint))
+}
+
+/// The command with that word at another place, such as `clariq data fetch`.
+fn place_of(word: &str, program: &clap::Command) -> Option<String> {
+    if program.find_subcommand(word).is_some() {
+        return Some(format!("clariq {word}"));
+    }
+    let above = program.get_subcommands().find(|above| above.find_subcommand(word).is_some())?;
+    Some(format!("clariq {} {word}", above.get_name()))
 }
 
 fn context_text(error: &clap::Error, kind: ContextKind) -> Option<&str> {

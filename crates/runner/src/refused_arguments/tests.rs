@@ -113,16 +113,26 @@ fn options_of_other_programs_lead_to_those_that_are_meant() {
 }
 
 #[test]
-fn words_of_other_programs_lead_to_commands() {
-    for (line, word, hint) in [
-        ("search saturn", "search", "did you mean `clariq rank`?"),
-        ("evaluate mine.run", "evaluate", "did you mean `clariq eval`?"),
-        ("comapre mine.run", "comapre", "did you mean `clariq compare`?"),
-        ("zzz", "zzz", "`clariq --help` lists the commands"),
-        ("systems bm25", "bm25", "`clariq systems --help` lists the commands"),
-        ("systems list", "list", "did you mean `clariq systems`?"),
+fn words_of_other_programs_and_places_lead_to_commands() {
+    for (line, hint) in [
+        ("search saturn", "did you mean `clariq rank`?"),
+        ("evaluate mine.run", "did you mean `clariq eval`?"),
+        ("comapre mine.run", "did you mean `clariq compare`?"),
+        ("systems list", "did you mean `clariq systems`?"),
+        ("fetch clariq", "did you mean `clariq data fetch`?"),
+        ("data train", "did you mean `clariq train`?"),
+        ("help ranking", "did you mean `clariq rank`?"),
+        ("help tuen", "did you mean `clariq tune`?"),
+        ("help data fech", "did you mean `clariq data fetch`?"),
+        ("zzz", "`clariq --help` describes the commands"),
     ] {
-        let expected = Problem::at("COMMAND", "a command", format!("`{word}`")).hint(hint);
-        assert_eq!(refused(line), expected);
+        assert_eq!(refused(line).hint, hint, "{line}");
     }
+    let expected = "one of the commands data, index, systems, run, rank, ";
+    for topic in ["zzz", "help zzz"] {
+        assert!(refused(topic).expected.starts_with(expected), "{}", refused(topic).expected);
+    }
+    let hint = "`clariq systems --help` describes the commands";
+    let expected = Problem::at("COMMAND", "the command show", "`bm25`").hint(hint);
+    assert_eq!(refused("systems bm25"), expected);
 }
