@@ -76,8 +76,11 @@ class Session:
 
 
 def main():
+    if sys.argv[1:2] in (["-h"], ["--help"]):
+        sys.exit(print(__doc__.strip()))
     if len(sys.argv) < 2:
-        sys.exit(__doc__)
+        print(__doc__.strip(), file=sys.stderr)
+        sys.exit(2)
     with Session(*sys.argv[1:-1]) as session:
         move = session.request(sys.argv[-1])
         while move["action"] == "ask":

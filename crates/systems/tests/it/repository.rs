@@ -2,6 +2,7 @@
 
 use crate::pages::{pages, root};
 use std::fs;
+use std::process::Command;
 
 #[test]
 fn the_readme_has_at_most_450_words() {
@@ -35,6 +36,18 @@ fn the_repository_has_one_address() {
         }
     }
     assert!(named >= 5, "{named} addresses");
+}
+
+/// Scripts that would end with an error, and not begin to work, if they did not know the option.
+#[test]
+fn scripts_print_their_usage() {
+    for name in ["check-tutorials", "check-wheels", "docs", "install", "pack-programs"] {
+        let script = root().join("scripts").join(name);
+        let shown = Command::new(&script).arg("--help").output().expect("it starts");
+        let text = String::from_utf8(shown.stdout).unwrap();
+        let usage = format!("\nUsage: scripts/{name} ");
+        assert!(shown.status.success() && text.contains(&usage), "{name}: {text}");
+    }
 }
 
 #[test]
