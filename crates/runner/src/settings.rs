@@ -164,10 +164,19 @@ impl Settings {
         ));
     }
 
-    /// Opens the collection for systems: if no folder was named, the one whose tasks they rank for.
-    pub(crate) fn collection_for(&self, systems: &[SystemConfig]) -> Result<Box<dyn Collection>> {
-        let mut kinds = TRACKS.kinds().iter().copied();
-        match kinds.find(|kind| systems.iter().all(|config| config.ranks_for(kind.tasks))) {
+    /// Opens the collection for systems: if no folder was named, one whose tasks they rank for, if
+    /// possible with the split that was named.
+    pub(crate) fn collection_for(
+        &self,
+        systems: &[SystemConfig],
+        split: Option<&str>,
+    ) -> Result<Box<dyn Collection>> {
+        let mut kinds: Vec<&Kind> = TRACKS.kinds().to_vec();
+        kinds.retain(|kind| systems.iter().all(|config| config.ranks_for(kind.tasks)));
+        // Documents of the user's own may have splits of any name.
+        let mut released = kinds.iter().filter(|kind| kind.released.is_some());
+        let having = released.find(|kind| split.is_some_and(|name| kind.has_split(name)));
+        match having.or(kinds.first()) {
             Some(kind) if !self.data_was_named => self.open(kind),
             _ => self.collection(),
         }

@@ -74,6 +74,10 @@ impl Collection for Mtrag {
     fn documents(&self, task: Task) -> Result<&dyn Documents, Error> {
         let Some(domain) = Domain::parse(task.name()) else {
             if self.passages.is_empty() {
+                // If there is no split either, its tasks are what is missing.
+                if self.splits.is_empty() {
+                    self.tasks(MtragSplit::ALL[0])?;
+                }
                 return Err(no_passages(&self.location(), "a domain").into());
             }
             return Ok(&self.passages);

@@ -80,7 +80,7 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome> {
     }
     let name = arguments.system.as_deref().unwrap_or_else(|| default_system(settings));
     let config = settings.load(name, &arguments.parameters.overrides()?)?;
-    let collection = settings.collection_for(slice::from_ref(&config))?;
+    let collection = settings.collection_for(slice::from_ref(&config), None)?;
     let mut session = settings.session(&*collection, Some(&arguments.place))?;
     session.options.need_model.clone_from(&arguments.need_model);
     session.registry = arguments.calls.registry()?;

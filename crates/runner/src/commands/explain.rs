@@ -67,7 +67,8 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
     let overrides = arguments.parameters.overrides()?;
     let config = load_as_run(settings, &arguments.system, None, &overrides)?;
     let config = config.with_rewrites(arguments.rewritten.read()?.as_ref())?;
-    let collection = settings.collection_for(slice::from_ref(&config))?;
+    let collection =
+        settings.collection_for(slice::from_ref(&config), arguments.split.as_deref())?;
     let session = settings.session(&*collection, Some(&arguments.place))?;
     // A text belongs to no split, so that none need be named for it.
     let (session, split) =

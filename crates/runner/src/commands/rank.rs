@@ -113,7 +113,7 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
         (None, None) => ("<stdin>", Box::new(stdin()?)),
         (Some(archive), None) => (archive.name(), Box::new(BufReader::new(archive.open()?))),
     };
-    let collection = settings.collection_for(slice::from_ref(&config))?;
+    let collection = settings.collection_for(slice::from_ref(&config), None)?;
     let mut session = settings.session(&*collection, Some(&arguments.place))?;
     session.options.need_model.clone_from(&arguments.need_model);
     session.registry = arguments.calls.registry()?;

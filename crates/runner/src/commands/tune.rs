@@ -82,7 +82,8 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
         check_output(output, &arguments.config, &first)?;
     }
     let first = settings.load(&arguments.config, &first)?;
-    let collection = settings.collection_for(slice::from_ref(&first))?;
+    let collection =
+        settings.collection_for(slice::from_ref(&first), arguments.split.as_deref())?;
     let labels = match (&arguments.requests, &arguments.qrels, &arguments.split) {
         (Some(requests), Some(qrels), _) => TuningLabels::Files { requests, qrels },
         (.., Some(split)) => TuningLabels::Split(collection.find_split(split)?),

@@ -190,6 +190,20 @@ fn a_folder_without_a_collection_leads_to_the_one_that_is_meant() {
 }
 
 #[test]
+fn a_split_of_another_collection_leads_to_that_collection() {
+    let bench = Bench::new();
+    for system in ["mtrag-bm25", "bm25"] {
+        let refused = bench.refused(&format!("run {system} --split mtrag-un"));
+        assert!(refused.contains(": missing file\n  expected: the tasks of mtrag\n"), "{refused}");
+        assert!(refused.contains("hint: `clariq data fetch --collection mtrag`"), "{refused}");
+    }
+    let refused = bench.refused("run ikat-bm25 --split dev");
+    assert!(refused.contains("expected: `2023-test`, the split of this collection"), "{refused}");
+    let refused = bench.refused("run bm25 --split all");
+    assert!(refused.contains("expected: one of the splits train, dev, test"), "{refused}");
+}
+
+#[test]
 fn the_only_collection_in_a_folder_is_named() {
     let bench = Bench::with_sample();
     bench.shell(&["sh"], "mkdir all && mv data all/one");

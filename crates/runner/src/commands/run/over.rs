@@ -22,7 +22,7 @@ pub(super) fn run_over(
         Some(path) => Some(CandidateRun::read(&Source::new(path))?),
         None => None,
     };
-    let mut collection = settings.collection_for(systems)?;
+    let mut collection = settings.collection_for(systems, arguments.split.as_deref())?;
     if !arguments.passages.is_empty() {
         let mut files = Vec::new();
         for path in &arguments.passages {
