@@ -114,6 +114,9 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
         (Some(archive), None) => (archive.name(), Box::new(BufReader::new(archive.open()?))),
     };
     let collection = settings.collection_for(slice::from_ref(&config), None)?;
+    if named.is_none() && format == Format::Table {
+        settings.note(&format!("note: using the system {system} (`clariq systems` lists others)"));
+    }
     let mut session = settings.session(&*collection, Some(&arguments.place))?;
     session.options.need_model.clone_from(&arguments.need_model);
     session.registry = arguments.calls.registry()?;

@@ -249,12 +249,15 @@ fn a_text_is_ranked_and_shown_as_a_table_for_people() {
             "",
         ]
     );
+    let told = "note: using the system bm25 (`clariq systems` lists others)\n";
+    assert!(table.stderr.ends_with(told), "{}", table.stderr);
     let words = ["-q", "rank", "bm25", "tell me about dogs", "--depth", "1", "--format", "table"];
     let coloured = bench.command(&words).env("CLICOLOR_FORCE", "1").output().expect("it starts");
     let shown = String::from_utf8(coloured.stdout).unwrap();
     assert!(shown.contains("\u{1b}[1mdog\u{1b}[0m sled races"), "{shown:?}");
-    let lines = bench.run(&["rank", "bm25", "tell me about dogs", "--depth", "1"]).stdout;
-    assert!(lines.starts_with("{\"id\":\"request\","), "JSON lines in a pipe: {lines}");
+    let lines = bench.run(&["rank", "tell me about dogs", "--depth", "1"]);
+    assert!(lines.stdout.starts_with("{\"id\":\"request\","), "JSON lines in a pipe: {lines:?}");
+    assert!(!lines.stderr.contains("the system"), "{}", lines.stderr);
     let refused = bench.run(&["rank", "bm25", "a text", "--requests", "r.jsonl"]);
     assert_eq!(refused.status, Some(2), "{}", refused.stderr);
 }
