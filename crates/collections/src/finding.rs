@@ -32,20 +32,42 @@ impl dyn Collection {
         if let Some(split) = self.splits().iter().find(|split| split.name() == name) {
             return Ok(*split);
         }
-        let names: Vec<&str> = self.available_splits().map(Split::name).collect();
-        let expected = match &names[..] {
-            [] => format!("files of requests, such as `queries.{name}.jsonl`"),
-            [only] => format!("`{only}`, the split of this collection"),
-            names => format!("one of the splits {}", names.join(", ")),
+        let mut names: Vec<&str> = self.available_splits().map(Split::name).collect();
+        if names.is_empty() {
+            names = self.splits().iter().map(|split| split.name()).collect();
+        }
+        if names.is_empty() {
+            return Err(self.no_requests(name));
+        }
+        Err(self.unknown(("--split", "split"), name, &names))
+    }
+
+    /// The problem of a folder without requests.
+    fn no_requests(&self, split: &str) -> Problem {
+        let expected = format!("the requests of {split}, `requests.{split}.jsonl`");
+        let hint = "`clariq run CONFIG --requests FILE` ranks for any file of requests; other names of such files \
+                    are in the documentation (reference, Formats)";
+        problem!(self.location(), expected, "documents alone", hint)
+    }
+
+    /// The problem of a name that is not among those of an option, with what is meant if that is known.
+    fn unknown(&self, (option, what): (&str, &str), name: &str, names: &[&str]) -> Problem {
+        let expected = match names {
+            [only] => format!("`{only}`, the {what} of this collection"),
+            names => format!("one of the {what}s {}", names.join(", ")),
         };
-        let hint = match &meant_names(name, &names)[..] {
-            [] => self.hint(),
-            meant => {
-                format!("did you mean `--split {}`? {}", meant.join("` or `--split "), self.hint())
+        let several: Vec<&str> = name.split([',', ' ']).filter(|part| !part.is_empty()).collect();
+        let each =
+            |meant: &[&str]| format!("`{option} {}`", meant.join(&format!("` or `{option} ")));
+        let hint = match &meant_names(name, names)[..] {
+            _ if several.len() > 1 && several.iter().all(|part| names.contains(part)) => {
+                format!("one {what} at a time: {}", each(&several))
             }
+            [] => self.hint(),
+            meant => format!("did you mean {}? {}", each(meant), self.hint()),
         };
         let found = if name.is_empty() { "nothing".to_owned() } else { format!("`{name}`") };
-        Err(problem!("--split", expected, found, hint))
+        problem!(option, expected, found, hint)
     }
 
     /// Finds a split by its name; without a name, the only available split, or else the first one with
@@ -67,7 +89,18 @@ impl dyn Collection {
     /// No split of that name, or no name and no usual split in the folder.
     pub fn find_scored_split(&self, name: Option<&str>) -> Result<Split, Problem> {
         let usual = self.registered().usual_split;
-        self.named_or(name, self.splits().iter().copied().find(|split| *split == usual))
+        let usual = self.splits().iter().copied().find(|split| *split == usual);
+        self.named_or(name, usual).map_err(|problem| {
+            if !self.splits().is_empty() {
+                return problem;
+            }
+            let split = name.unwrap_or(self.registered().usual_split.name());
+            let expected =
+                format!("requests with judgements: `requests.{split}.jsonl` and `qrels.{split}.txt`");
+            let hint = "--qrels names a file of judgements; other names of such files are in the documentation \
+                        (reference, Formats)";
+            Problem { expected, ..problem }.hint(hint)
+        })
     }
 
     fn named_or(&self, name: Option<&str>, usual: Option<Split>) -> Result<Split, Problem> {
@@ -94,8 +127,8 @@ impl dyn Collection {
     pub fn find_task(&self, name: &str) -> Result<Task, Problem> {
         self.tasks().iter().copied().find(|task| task.name() == name).ok_or_else(|| {
             let names: Vec<&str> = self.tasks().iter().map(|task| task.name()).collect();
-            let expected = format!("one of the tasks {}", names.join(", "));
-            problem!("--task", expected, "`{name}`", (self.hint()))
+            let problem = self.unknown(("--task", "task"), name, &names);
+            if NEED.contains(&name) { problem.hint(NEED_HINT) } else { problem }
         })
     }
 
@@ -121,6 +154,11 @@ impl dyn Collection {
     }
 }
 
+/// Names of the prediction of need, which is the task of a need file and not of a ranking.
+const NEED: [&str; 2] = ["need", "clarification_need"];
+const NEED_HINT: &str = "a task is what is ranked: `clariq run` writes a need file beside the run if there are labels \
+                         of need, and `clariq need predict` writes it alone";
+
 /// Names that other data sets have for a split, each with that of this program.
 const OTHER_NAMES: [(&str, &str); 5] = [
     ("validation", "dev"),
@@ -145,4 +183,58 @@ fn meant_names<'n>(name: &str, known: &[&'n str]) -> Vec<&'n str> {
 fn usual_name<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
     let (_, usual) = OTHER_NAMES.iter().find(|(other, _)| *other == name)?;
     known.iter().copied().find(|known| known == usual)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DataDir, OWN};
+    use std::fs;
+
+    /// Documents with requests of these splits.
+    fn own(splits: &[&str]) -> (tempfile::TempDir, Box<dyn Collection>) {
+        let folder = tempfile::tempdir().unwrap();
+        let line = "{\"id\": \"1\", \"text\": \"tea\"}\n";
+        fs::write(folder.path().join("documents.jsonl"), line).unwrap();
+        for split in splits {
+            fs::write(folder.path().join(format!("requests.{split}.jsonl")), line).unwrap();
+        }
+        let own = (OWN.open)(&DataDir::Folder(folder.path().to_owned()), None).unwrap();
+        (folder, own)
+    }
+
+    #[test]
+    fn documents_alone_are_told_the_files_that_a_command_reads() {
+        let (_folder, own) = own(&[]);
+        let refused = own.find_split_or(None, SplitRole::Tune).unwrap_err();
+        assert_eq!(refused.expected, "the requests of dev, `requests.dev.jsonl`");
+        assert_eq!(refused.found, "documents alone");
+        assert!(refused.hint.contains("--requests FILE"), "{}", refused.hint);
+        let refused = own.find_scored_split(Some("test")).unwrap_err();
+        let expected = "requests with judgements: `requests.test.jsonl` and `qrels.test.txt`";
+        assert_eq!(refused.expected, expected);
+        assert!(refused.hint.starts_with("--qrels names a file"), "{}", refused.hint);
+    }
+
+    #[test]
+    fn a_split_or_task_that_is_not_there_is_told_what_may_be_meant() {
+        let (_folder, own) = own(&["train", "dev"]);
+        for (name, hint) in [
+            ("train,dev", "one split at a time: `--split train` or `--split dev`"),
+            ("validation", "did you mean `--split dev`? "),
+            ("nonsense", "/"),
+        ] {
+            let refused = own.find_split(name).unwrap_err();
+            assert_eq!(refused.expected, "one of the splits train, dev");
+            assert!(refused.hint.starts_with(hint), "{}", refused.hint);
+        }
+        for (name, hint) in [
+            ("document", "did you mean `--task documents`? "),
+            ("need", "a task is what is ranked: `clariq run` writes a need file beside the run"),
+        ] {
+            let refused = own.find_task(name).unwrap_err();
+            assert_eq!(refused.expected, "`documents`, the task of this collection");
+            assert!(refused.hint.starts_with(hint), "{}", refused.hint);
+        }
+    }
 }

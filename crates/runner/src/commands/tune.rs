@@ -92,7 +92,8 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
             let Some(split) = collection.available_splits().next().or(first) else {
                 let hint = "the documentation lists the names of files of requests and judgements \
                             (reference, Formats); --requests and --qrels name files";
-                bail!(collection.location(), "requests with judgements", "documents alone", hint)
+                let expected = "requests with judgements, such as `requests.train.jsonl` and `qrels.train.txt`";
+                bail!(collection.location(), expected, "documents alone", hint)
             };
             TuningLabels::Split(split)
         }

@@ -68,7 +68,7 @@ fn documents_alone_are_ranked() {
     assert!(ranked.stdout.contains("\"a\""), "{}", ranked.stdout);
     let refused = bench.run(&["run", "bm25", "--data", "data"]);
     assert!(
-        refused.status == Some(2) && refused.stderr.contains("queries.dev.jsonl"),
+        refused.status == Some(2) && refused.stderr.contains("`requests.dev.jsonl`"),
         "{refused:?}"
     );
 }
