@@ -26,15 +26,19 @@ impl Folder {
         folder
     }
 
-    /// Copies the files of a folder of the workspace.
+    /// Copies a folder of the workspace.
     pub(crate) fn copy(&self, from: &str, to: &str) {
-        let from = root().join(from);
+        let source = root().join(from);
         for entry in
-            fs::read_dir(&from).unwrap_or_else(|error| panic!("{}: {error}", from.display()))
+            fs::read_dir(&source).unwrap_or_else(|error| panic!("{}: {error}", source.display()))
         {
             let path = entry.expect("an entry").path();
             let name = path.file_name().expect("a name").to_string_lossy();
-            self.write(&format!("{to}/{name}"), fs::read(&path).expect("a file"));
+            if path.is_dir() {
+                self.copy(&format!("{from}/{name}"), &format!("{to}/{name}"));
+            } else {
+                self.write(&format!("{to}/{name}"), fs::read(&path).expect("a file"));
+            }
         }
     }
 
