@@ -9,7 +9,7 @@ use clariq_collections::{Collection, DataDir, Kind, Split};
 use clariq_core::{Engine, Error, ProblemKind, Result, bail, gpu_number};
 use clariq_experiment::{Job, Observer, Session, SessionOptions, TextStores, needs_engine, record};
 use clariq_rank::Override;
-use clariq_systems::SystemConfig;
+use clariq_systems::{SystemConfig, built_in};
 use clariq_tracks::TRACKS;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -164,19 +164,22 @@ impl Settings {
         ));
     }
 
-    /// Opens the collection for systems: if no folder was named, one whose tasks they rank for, if
-    /// possible with the split that was named.
+    /// Opens the collection for systems: if no folder was named, the one that they are for, or one whose
+    /// tasks they rank for, if possible with the split that was named.
     pub(crate) fn collection_for(
         &self,
         systems: &[SystemConfig],
         split: Option<&str>,
     ) -> Result<Box<dyn Collection>> {
         let mut kinds: Vec<&Kind> = TRACKS.kinds().to_vec();
+        let mut homes = systems.iter().map(|config| built_in::collection_of(&config.file));
+        let home = homes.next().flatten().filter(|home| homes.all(|other| other == Some(*home)));
+        let home = kinds.iter().copied().find(|kind| Some(kind.name) == home);
         kinds.retain(|kind| systems.iter().all(|config| config.ranks_for(kind.tasks)));
         // Documents of the user's own may have splits of any name.
         let mut released = kinds.iter().filter(|kind| kind.released.is_some());
         let having = released.find(|kind| split.is_some_and(|name| kind.has_split(name)));
-        match having.or(kinds.first()) {
+        match home.or(having.copied()).or(kinds.first().copied()) {
             Some(kind) if !self.data_was_named => self.open(kind),
             _ => self.collection(),
         }

@@ -4,36 +4,49 @@ use clariq_core::{Problem, Result, problem, similar};
 use clariq_files::Source;
 use std::path::Path;
 
-/// The systems of `configs/` by what they rank, in the order in which `reproduce` shows them.
-const GROUPS: [(&str, &[(&str, &str)]); 4] = [
-    (
-        "ClariQ's questions, and documents of your own",
-        built_in!("../configs/"
+/// Systems of `configs/` that rank the same.
+struct Group {
+    title: &'static str,
+    /// The collection that they are for; `None` if they also rank others.
+    collection: Option<&'static str>,
+    /// Their names and files.
+    systems: &'static [(&'static str, &'static str)],
+}
+
+/// All built-in systems, in the order in which `reproduce` shows them.
+const GROUPS: [Group; 4] = [
+    Group {
+        title: "ClariQ's questions, and documents of your own",
+        collection: None,
+        systems: built_in!("../configs/"
             "no-question" "bm25" "bm25-english" "ql" "rm3" "bm25-tuned" "sparse" "sparse-tuned" "dense"
             "dense-base" "dense-tuned" "hybrid" "bert-reranker" "bert-ranker" "published-bert-reranker"
             "published-bert-ranker" "reranker-base" "ranker-base" "strict" "strict-base" "best"
             "best-base" "rerank-endpoint" "clariq-chat"
         ),
-    ),
-    (
-        "Conversations about ClariQ's topics",
-        built_in!("../configs/" "bm25-multi-turn" "bm25-conversation" "dense-conversation"),
-    ),
-    (
-        "TREC iKAT: statements, passages and answers",
-        built_in!("../configs/"
+    },
+    Group {
+        title: "Conversations about ClariQ's topics",
+        collection: None,
+        systems: built_in!("../configs/" "bm25-multi-turn" "bm25-conversation" "dense-conversation"),
+    },
+    Group {
+        title: "TREC iKAT: statements, passages and answers",
+        collection: Some("iKAT"),
+        systems: built_in!("../configs/"
             "ikat-bm25" "ikat-sparse" "ikat-dense" "ikat-automatic" "ikat-manual"
             "ikat-manual-labelled" "ikat-rewritten" "ikat-reranked" "ikat-only-response"
             "ikat-organisers-2023" "ikat-organisers-2025" "ikat-chat"
         ),
-    ),
-    (
-        "MTRAG: passages, answers and questions",
-        built_in!("../configs/"
+    },
+    Group {
+        title: "MTRAG: passages, answers and questions",
+        collection: Some("MTRAG"),
+        systems: built_in!("../configs/"
             "mtrag-bm25-last" "mtrag-bm25-questions" "mtrag-bm25-rewritten" "mtrag-bm25"
             "mtrag-dense" "mtrag-hybrid" "mtrag-reranked" "mtrag-chat"
         ),
-    ),
+    },
 ];
 
 /// The file of a built-in system.
@@ -47,11 +60,16 @@ pub fn source(name: &str) -> Result<Source> {
         return Ok(Source::new(name));
     }
     let text = built_in(name).ok_or_else(|| unknown(name, None))?;
-    Ok(Source::memory(format!("configs/{name}.toml"), text.as_bytes().to_vec()))
+    Ok(Source::memory(file_of(name), text.as_bytes().to_vec()))
+}
+
+/// The file of a built-in system, for messages.
+fn file_of(name: &str) -> String {
+    format!("configs/{name}.toml")
 }
 
 fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    GROUPS.iter().flat_map(|(_, systems)| systems.iter().copied())
+    GROUPS.iter().flat_map(|group| group.systems.iter().copied())
 }
 
 /// The names of all built-in systems.
@@ -61,7 +79,19 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// The titles of the groups of built-in systems, each with the names of its systems.
 pub fn groups() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
-    GROUPS.iter().map(|(title, systems)| (*title, systems.iter().map(|(name, _)| *name).collect()))
+    GROUPS.iter().map(|group| (group.title, group.names().collect()))
+}
+
+/// The collection that the built-in system in a file is for, if it is for one alone.
+pub fn collection_of(file: &str) -> Option<&'static str> {
+    let group = GROUPS.iter().find(|group| group.names().any(|name| file_of(name) == file));
+    group?.collection
+}
+
+impl Group {
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.systems.iter().map(|(name, _)| *name)
+    }
 }
 
 /// The need models that a table `[need]` can name.

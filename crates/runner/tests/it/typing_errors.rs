@@ -190,10 +190,17 @@ fn a_folder_without_a_collection_leads_to_the_one_that_is_meant() {
 }
 
 #[test]
-fn a_split_of_another_collection_leads_to_that_collection() {
+fn a_split_or_system_of_another_collection_leads_to_that_collection() {
     let bench = Bench::new();
-    for system in ["mtrag-bm25", "bm25"] {
-        let refused = bench.refused(&format!("run {system} --split mtrag-un"));
+    for line in [
+        "run mtrag-bm25 --split mtrag-un",
+        "run bm25 --split mtrag-un",
+        "run mtrag-bm25",
+        "run mtrag-bm25-last mtrag-bm25 --split dev",
+        "rank mtrag-bm25 tea",
+        "ask --system mtrag-chat tea",
+    ] {
+        let refused = bench.refused(line);
         assert!(refused.contains(": missing file\n  expected: the tasks of mtrag\n"), "{refused}");
         assert!(refused.contains("hint: `clariq data fetch --collection mtrag`"), "{refused}");
     }
