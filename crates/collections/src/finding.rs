@@ -89,18 +89,16 @@ impl dyn Collection {
     /// No split of that name, or no name and no usual split in the folder.
     pub fn find_scored_split(&self, name: Option<&str>) -> Result<Split, Problem> {
         let usual = self.registered().usual_split;
-        let usual = self.splits().iter().copied().find(|split| *split == usual);
-        self.named_or(name, usual).map_err(|problem| {
-            if !self.splits().is_empty() {
-                return problem;
-            }
-            let split = name.unwrap_or(self.registered().usual_split.name());
-            let expected =
-                format!("requests with judgements: `requests.{split}.jsonl` and `qrels.{split}.txt`");
+        if self.splits().is_empty() {
+            let split = name.unwrap_or(usual.name());
+            let expected = format!(
+                "requests with judgements: `requests.{split}.jsonl` and `qrels.{split}.txt`"
+            );
             let hint = "--qrels names a file of judgements; other names of such files are in the documentation \
                         (reference, Formats)";
-            Problem { expected, ..problem }.hint(hint)
-        })
+            return Err(problem!(self.location(), expected, "documents alone", hint));
+        }
+        self.named_or(name, self.splits().iter().copied().find(|split| *split == usual))
     }
 
     fn named_or(&self, name: Option<&str>, usual: Option<Split>) -> Result<Split, Problem> {

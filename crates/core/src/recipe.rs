@@ -111,7 +111,7 @@ const KEYS: &str = "the documentation lists the keys of a recipe (reference, Mod
 /// The hint about a message of serde: the key or value that was meant, if it is known.
 fn key_hint(message: &str) -> String {
     match meant(message) {
-        // Of the tables of a recipe, that of all keys has the key `objective`.
+        // The message lists the keys of its table, and `objective` is a key of the outer one.
         Some(known) if message.starts_with("unknown field") && !message.contains("`objective`") => {
             format!("did you mean `objective.{known}`?")
         }

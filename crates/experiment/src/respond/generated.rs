@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn long_texts_of_brackets_and_sentences_are_read_in_one_pass() {
-        // What takes time by the square of the length does not end.
+        // A reader that takes quadratic time would not finish.
         assert_eq!(read(&"[".repeat(1_000_000), 250).0.text.len(), 0);
         let (response, _) = read(&"[1] A bee. ".repeat(10_000), 250);
         assert!(response.text.starts_with("A bee. A bee."), "{}", response.text);

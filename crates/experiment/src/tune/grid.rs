@@ -100,8 +100,8 @@ impl Grid {
 /// True for numbers with another sign than a comma between them, such as `0.9-1.5`.
 fn is_range(value: &str) -> bool {
     let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
-    let is_between = |sign: &str| value.split(sign).all(is_number);
-    !is_number(value) && ["-", "..", ":", ";", " "].iter().any(|sign| is_between(sign))
+    let signs = ["-", "..", ":", ";", " "];
+    !is_number(value) && signs.iter().any(|sign| value.split(sign).all(is_number))
 }
 
 /// Splits values at commas, except those inside lists and tables of TOML.

@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn long_words_are_cut_and_stemmed_in_linear_time() {
-        // What takes time by the square of the length does not end.
+        // A reader that takes quadratic time would not finish.
         let text = format!("x {} x", "y".repeat(1_000_000));
         let tokens = Analyzer::English.tokens(&text);
         assert_eq!(tokens.len(), 2 + 1_000_000_usize.div_ceil(LONGEST_WORD));

@@ -142,7 +142,7 @@ mod tests {
     fn nested_inputs_are_described_in_linear_time() {
         let leaf = "{ stages = [{ stage = \"bm25\", analyzer = \"nltk\", depth = 3 }] }";
         let mut nested = leaf.to_owned();
-        // What takes time by the power of the depth takes minutes; TOML ends a little deeper.
+        // Exponential time would be minutes; the TOML parser refuses a little more depth.
         for _ in 0..18 {
             let fuse = "stage = \"fuse\", method = \"reciprocal-rank\", depth = 3";
             nested = format!("{{ stages = [{{ {fuse}, inputs = [{leaf}, {nested}] }}] }}");

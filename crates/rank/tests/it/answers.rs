@@ -364,7 +364,7 @@ fn a_response_has_no_preface() {
 
 #[test]
 fn long_texts_are_read_in_one_pass() {
-    // What takes time by the square of the length does not end.
+    // A reader that takes quadratic time would not finish.
     let lines =
         (0..50_000).map(|number| format!("{number} is a line")).collect::<Vec<_>>().join("\n");
     for text in [

@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn headings_are_found_in_one_pass() {
-        // What takes time by the square of the length does not end.
+        // A reader that takes quadratic time would not finish.
         for text in ["answer: ", "a: ", "**", "\n", ". ", "answer\n", ":"] {
             let _ = behind_headings(&format!("reasoning: {}", text.repeat((1 << 18) / text.len())));
         }

@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn tags_are_found_in_one_pass() {
-        // What takes time by the square of the length does not end.
+        // A reader that takes quadratic time would not finish.
         for text in ["<", "[", "◁", "&", "<think", "&lt;", "<a b", "[<", "< >"] {
             let text = text.repeat((1 << 18) / text.len());
             assert_eq!(super::super::behind_tags(&text), 0);
