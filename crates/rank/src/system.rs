@@ -69,6 +69,8 @@ pub struct SystemFile {
     pub name: String,
     /// A description in one line.
     pub description: String,
+    /// The data on which its parameters were chosen, if any were.
+    pub chosen_on: Option<String>,
     /// Inputs beyond one request and the documents.
     pub uses: Vec<Uses>,
     /// The pipeline; it has no stages in a system with several tasks.
@@ -99,6 +101,7 @@ struct SystemHeader {
     name: String,
     #[serde(default)]
     description: String,
+    chosen_on: Option<String>,
     #[serde(default)]
     uses: Vec<Uses>,
     #[serde(default)]
@@ -174,8 +177,9 @@ impl SystemFile {
         }
         let expected = table.take_tables("expected")?;
         let expected = expected.into_iter().map(ExpectedFigures::read).collect::<Result<_>>()?;
-        let SystemHeader { name, description, uses, conversation } = table.read()?;
-        let file = Self { name, description, uses, pipeline, tasks, conversation, expected };
+        let SystemHeader { name, description, chosen_on, uses, conversation } = table.read()?;
+        let file =
+            Self { name, description, chosen_on, uses, pipeline, tasks, conversation, expected };
         file.check(&at)?;
         Ok((file, sections))
     }

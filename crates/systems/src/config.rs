@@ -33,6 +33,8 @@ pub struct SystemConfig {
     pub name: String,
     /// Its description in a line.
     pub description: String,
+    /// The data on which its parameters were chosen, if any were.
+    pub chosen_on: Option<String>,
     /// The suffix of its name for overridden parameters: `-k1-0.9`.
     pub variant: String,
     /// Its input beyond one request and the documents.
@@ -111,7 +113,7 @@ impl SystemConfig {
             let at = section.at.clone();
             Ok::<_, Error>((at, AskConfig::read(section)?))
         });
-        let SystemFile { name, description, uses, conversation, expected, .. } = parsed;
+        let SystemFile { name, description, chosen_on, uses, conversation, expected, .. } = parsed;
         let plan =
             Plan::new(file, parsed.pipeline, parsed.tasks, answer.transpose()?, ask.transpose()?)?;
         let config = Self {
@@ -119,6 +121,7 @@ impl SystemConfig {
             checksum: checksum.clone(),
             name,
             description,
+            chosen_on,
             variant: String::new(),
             uses,
             plan,

@@ -61,13 +61,14 @@ fn list(settings: &Settings) -> Result<Outcome> {
     }
     let all: Vec<SystemConfig> =
         built_in::names().map(|name| SystemConfig::open_any(name, &[])).collect::<Result<_>>()?;
-    let mut sheet = Sheet::new(&["system", "ranks", "needs", "description"]);
+    let mut sheet = Sheet::new(&["system", "ranks", "needs", "chosen on", "description"]);
     for config in &all {
         let ranks = if config.answers() { "statements, passages" } else { "documents" };
         let needs = needs(config)?;
         let needs = if needs.is_empty() { Cell::Nothing } else { Cell::text(needs.join(", ")) };
+        let chosen_on = config.chosen_on.as_ref().map_or(Cell::Nothing, Cell::text);
         let description = Cell::text(&config.description);
-        sheet.row(vec![Cell::text(&config.name), Cell::text(ranks), needs, description]);
+        sheet.row(vec![Cell::text(&config.name), Cell::text(ranks), needs, chosen_on, description]);
     }
     sheet.print(settings.format)
 }

@@ -50,6 +50,24 @@ fn expected(system: &str, collection: &str, split: &str) -> ExpectedFigures {
     config.expected.into_iter().find(is_wanted).unwrap()
 }
 
+/// What a system uses beyond one request and the documents, as its runs declare it, and the data on which
+/// its parameters were chosen.
+fn uses(system: &str) -> String {
+    let config = SystemConfig::open_any(system, &[]).unwrap();
+    let uses = config.uses.iter().map(ToString::to_string);
+    let chosen = config.chosen_on.map(|data| format!("chosen on {data}"));
+    let all: Vec<String> = uses.chain(chosen).collect();
+    if all.is_empty() { "–".to_owned() } else { all.join("; ") }
+}
+
+/// A row of iKAT's table without the scores of statements, which a system was given with their labels.
+fn without_statements(row: &str) -> String {
+    let mut cells: Vec<&str> = row.split(" | ").collect();
+    cells[2] = "–";
+    cells[3] = "–";
+    cells.join(" | ")
+}
+
 /// A row of figures as they are written: without the zero before the point.
 fn row(label: &str, measures: &BTreeMap<String, f64>, names: &[&str], digits: usize) -> String {
     let figures = names.iter().map(|name| format!("{:.digits$}", measures[*name]));
@@ -68,22 +86,25 @@ fn marked(name: &str) -> String {
 #[test]
 fn the_table_of_figures_is_that_of_the_configurations() {
     let names = ["R@5", "R@10", "R@20", "R@30"];
-    let mut table = "| system | R@5 | R@10 | R@20 | R@30 |\n|---|--:|--:|--:|--:|\n".to_owned();
+    let mut table = "| system | uses | R@5 | R@10 | R@20 | R@30 |\n|---|---|--:|--:|--:|--:|\n".to_owned();
     for system in SYSTEMS {
-        table += &row(system, &expected(system, "clariq", "dev").measures, &names, 6);
+        let label = format!("{system} | {}", uses(system));
+        table += &row(&label, &expected(system, "clariq", "dev").measures, &names, 6);
     }
     let published = &expected("bm25", "clariq", "dev").published;
-    table += &row("published BM25", published, &names, 6);
+    table += &row("published BM25 | –", published, &names, 6);
     assert_eq!(marked("figures"), table);
 }
 
 #[test]
 fn the_table_of_ikat_is_that_of_the_configurations() {
     let names = ["statements (organisers) nDCG@3", "statements (NIST) nDCG@3", "passages nDCG@3"];
-    let mut table =
-        "| system | statements | statements, NIST | passages |\n|---|--:|--:|--:|\n".to_owned();
+    let header = "| system | uses | statements | statements, NIST | passages |\n";
+    let mut table = format!("{header}|---|---|--:|--:|--:|\n");
     for system in IKAT_SYSTEMS {
-        table += &row(system, &expected(system, "ikat", "2023-test").measures, &names, 4);
+        let label = format!("{system} | {}", uses(system));
+        let row = row(&label, &expected(system, "ikat", "2023-test").measures, &names, 4);
+        table += &if system == "ikat-manual-labelled" { without_statements(&row) } else { row };
     }
     assert_eq!(marked("ikat"), table);
 }
