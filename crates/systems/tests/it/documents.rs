@@ -86,7 +86,8 @@ fn marked(name: &str) -> String {
 #[test]
 fn the_table_of_figures_is_that_of_the_configurations() {
     let names = ["R@5", "R@10", "R@20", "R@30"];
-    let mut table = "| system | uses | R@5 | R@10 | R@20 | R@30 |\n|---|---|--:|--:|--:|--:|\n".to_owned();
+    let mut table =
+        "| system | uses | R@5 | R@10 | R@20 | R@30 |\n|---|---|--:|--:|--:|--:|\n".to_owned();
     for system in SYSTEMS {
         let label = format!("{system} | {}", uses(system));
         table += &row(&label, &expected(system, "clariq", "dev").measures, &names, 6);
