@@ -13,7 +13,7 @@ pub use decisions::{
 };
 
 use crate::Task;
-use clariq_core::{Error, Problem, RequestId, bail, problem};
+use clariq_core::{Error, RequestId};
 use clariq_eval::{Column, Measure, Ties};
 use clariq_files::{Run, Source, read_run};
 pub use spelling::spelled_otherwise;
@@ -84,7 +84,7 @@ pub enum TieRule {
     Interval,
 }
 
-/// A file to score, and the requested figures.
+/// A file to score by measures.
 #[derive(Default)]
 pub struct EvalRequest<'a> {
     pub file: PathBuf,
@@ -92,76 +92,10 @@ pub struct EvalRequest<'a> {
     pub measures: &'a [Measure],
     /// The order of equal scores, if it is not the usual one.
     pub ties: Option<TieRule>,
-    /// The figures of every topic in the table.
-    pub per_topic: bool,
-    /// The figures of every topic in a file.
-    pub out_file: bool,
-    /// Judgements in place of some of the split's.
-    pub qrels: Option<&'a Path>,
+    /// True if the figures of every topic are wanted.
+    pub by_topic: bool,
     /// The number of documents for a topic that the system of the run might have ranked, if known.
     pub depth: Option<usize>,
-}
-
-/// A part of a request that does not apply to everything that is scored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EvalFlag {
-    Ties,
-    PerTopic,
-    OutFile,
-    Qrels,
-}
-
-impl EvalFlag {
-    /// The flag of the command line.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Ties => "--ties",
-            Self::PerTopic => "--per-topic",
-            Self::OutFile => "--out-file",
-            Self::Qrels => "--qrels",
-        }
-    }
-}
-
-/// The problem of a flag that does not apply to what is scored.
-pub fn does_not_apply(flag: &str, what: &str) -> Problem {
-    let hint = format!("leave {flag} out: it does not apply to {what}");
-    problem!(flag, (format!("no {flag} with {what}")), (what.to_owned()), (hint))
-}
-
-impl EvalRequest<'_> {
-    /// True if the figures of every topic are requested, in the table or in a file.
-    pub fn by_topic(&self) -> bool {
-        self.per_topic || self.out_file
-    }
-
-    /// Refuses the flags that do not apply to `what`.
-    pub fn takes(&self, what: &str, flags: &[EvalFlag]) -> Result<(), Problem> {
-        let given = [
-            (EvalFlag::Ties, self.ties.is_some()),
-            (EvalFlag::PerTopic, self.per_topic),
-            (EvalFlag::OutFile, self.out_file),
-            (EvalFlag::Qrels, self.qrels.is_some()),
-        ];
-        for (flag, is_set) in given {
-            if is_set && !flags.contains(&flag) {
-                return Err(does_not_apply(flag.name(), what));
-            }
-            if is_set && matches!(flag, EvalFlag::PerTopic | EvalFlag::OutFile) {
-                self.refuse_interval(flag.name())?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses an interval beside an option that shows one figure for each topic.
-    pub fn refuse_interval(&self, option: &str) -> Result<(), Problem> {
-        if self.ties == Some(TieRule::Interval) {
-            let hint = "only the mean has an interval; --ties id has one score for each topic";
-            bail!("--ties interval", "no {option} beside it", option, hint);
-        }
-        Ok(())
-    }
 }
 
 /// The figures of a file.
@@ -171,7 +105,7 @@ pub struct EvalResult {
     pub figures: Vec<(String, f64)>,
     /// With [`TieRule::Interval`] the highest.
     pub highest: Option<Vec<f64>>,
-    /// The values of every topic for each of the figures, if requested.
+    /// The values of every topic for each of the figures, where there is one order.
     pub topics: Vec<Column>,
     /// The names of figures with a cut-off beyond the depth of the run.
     pub short: Vec<String>,

@@ -1,10 +1,9 @@
 //! Arguments that more than one subcommand takes, and parsers of their values.
 
 use crate::output::Format;
-use clap::Args;
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
-use clariq_collections::evaluation::does_not_apply;
-use clariq_core::{Precision, Problem, Result, bail, multiplies_bf16};
+use clap::{ArgMatches, Args, Command, FromArgMatches, Id};
+use clariq_core::{Precision, Problem, Result, bail, multiplies_bf16, problem};
 use clariq_eval::{Measure, parse_measures};
 use clariq_files::Source;
 use clariq_index::{Analyzer, Variant};
@@ -20,6 +19,53 @@ pub(crate) fn refuse_given(flags: &[(&str, bool)], what: &str) -> Result<(), Pro
     match flags.iter().find(|(_, is_given)| *is_given) {
         Some((flag, _)) => Err(does_not_apply(flag, what)),
         None => Ok(()),
+    }
+}
+
+fn does_not_apply(flag: &str, what: &str) -> Problem {
+    let hint = format!("leave {flag} out: it does not apply to {what}");
+    problem!(flag, (format!("no {flag} with {what}")), (what.to_owned()), (hint))
+}
+
+/// Options that apply together, such as those of a track, and the first of them that was given.
+pub(crate) struct Family<T> {
+    pub(crate) options: T,
+    given: Option<String>,
+}
+
+impl<T> Family<T> {
+    /// Refuses the options: none of them applies to `what`.
+    pub(crate) fn refuse(&self, what: &str) -> Result<(), Problem> {
+        self.given.as_deref().map_or(Ok(()), |flag| Err(does_not_apply(flag, what)))
+    }
+}
+
+impl<T: Args> Args for Family<T> {
+    fn group_id() -> Option<Id> {
+        T::group_id()
+    }
+
+    fn augment_args(command: Command) -> Command {
+        T::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        T::augment_args_for_update(command)
+    }
+}
+
+impl<T: Args> FromArgMatches for Family<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let options = T::from_arg_matches(matches)?;
+        let given = T::group_id()
+            .and_then(|group| matches.get_many::<Id>(group.as_str())?.next())
+            .map(|id| format!("--{}", id.as_str().replace('_', "-")));
+        Ok(Self { options, given })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 

@@ -7,12 +7,11 @@ use crate::official_file::{FIELDS_OF_A_RUN, FIELDS_OF_NEEDS, OfficialReader, wit
 use crate::official_scores::score_column;
 use crate::text_run::{NOT_IN_THE_BANK, is_text_run, parse_text_run};
 use clariq_collections::documents::Bank;
-use clariq_collections::evaluation::does_not_apply;
 use clariq_collections::validation::{
     FileCheck, OfficialVerdict, Validation, ValidationOptions, first_fields, topics_of,
 };
 use clariq_collections::{Collection, DataDir};
-use clariq_core::{Error, Findings, RequestId, count_of, one_or, problem};
+use clariq_core::{Error, Findings, RequestId, bail, count_of, one_or, problem};
 use clariq_files::{FileContent, Source, parse_run, shorten};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -50,7 +49,8 @@ fn validate_file(
         return check_text_run(&input, bank, conversations);
     }
     if conversations.is_some() {
-        return Err(does_not_apply("--conversations", "a run of a split").into());
+        let hint = "leave it out: the contexts of conversations are in multi-turn runs";
+        bail!("--conversations", "a multi-turn run", "a run of a split", hint);
     }
     let reader = OfficialReader::new(topics.iter());
     let mut check = FileCheck::new(&input.name, topics);

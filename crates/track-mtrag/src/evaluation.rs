@@ -16,8 +16,8 @@ use crate::opened::{Mtrag, PASSAGES};
 use crate::submission::{MtragSubmission, is_submission};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
-    ByQrels, ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FigureFormat,
-    FileRankings, SystemOutput, ValuesByRequest, counted, ignored_lines, is_need_file, other_scale,
+    ByQrels, ComparisonOptions, EvalRequest, EvalResult, Evaluation, FigureFormat, FileRankings,
+    SystemOutput, TieRule, ValuesByRequest, counted, ignored_lines, is_need_file, other_scale,
     parse_needs,
 };
 use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, problem};
@@ -287,14 +287,13 @@ impl<'a> MtragEvaluation<'a> {
 
 impl Evaluation for MtragEvaluation<'_> {
     fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
-        request.takes("runs of MTRAG", &[EvalFlag::PerTopic, EvalFlag::OutFile])?;
         let input = Source::new(&request.file).read()?;
         if let Some(asking) = self.score_needs(&input)? {
             return Ok(asking);
         }
         let answered = self.read(&input)?;
         let warnings = self.warnings_of(&answered);
-        if request.measures.is_empty() && !request.by_topic() {
+        if request.measures.is_empty() && !request.by_topic {
             let figures = self.figures_of(&answered);
             let mut tables = Vec::new();
             if !figures.is_empty() && !answered.ranks_nothing() {
@@ -312,10 +311,19 @@ impl Evaluation for MtragEvaluation<'_> {
         let by_qrels = self.by_qrels()?;
         let measures =
             if request.measures.is_empty() { &by_qrels.usual[..] } else { request.measures };
-        let scores = evaluate(measures, &RankedRun::new(&answered.run), &by_qrels.qrels);
+        let ties = match request.ties {
+            Some(TieRule::Interval) => {
+                let mut result = by_qrels.interval(measures, &answered.run, request.depth);
+                result.warnings.splice(..0, warnings);
+                return Ok(result);
+            }
+            Some(TieRule::Order(ties)) => ties,
+            None => Ties::Id,
+        };
+        let scores = evaluate(measures, &RankedRun::ordered(&answered.run, ties), &by_qrels.qrels);
         Ok(EvalResult {
             figures: scores.measures.iter().cloned().zip(scores.means.iter().copied()).collect(),
-            topics: if request.by_topic() { scores.columns("") } else { Vec::new() },
+            topics: scores.columns(""),
             form: FigureFormat::Topics,
             warnings,
             ..EvalResult::default()

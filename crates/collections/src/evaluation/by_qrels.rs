@@ -2,7 +2,7 @@
 
 use super::spelling::spelled_otherwise;
 use super::{
-    ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FigureFormat, ScoredTopics,
+    ComparisonOptions, EvalRequest, EvalResult, Evaluation, FigureFormat, ScoredTopics,
     ShortMeasures, SystemOutput, TieRule, ValuesByRequest,
 };
 use crate::{Collection, Split, Task};
@@ -110,7 +110,8 @@ impl<'a> ByQrels<'a> {
         if named.is_empty() { &self.usual } else { named }
     }
 
-    fn interval(&self, measures: &[Measure], run: &Run, depth: Option<usize>) -> EvalResult {
+    /// The lowest and the highest means over all orders of equal scores.
+    pub fn interval(&self, measures: &[Measure], run: &Run, depth: Option<usize>) -> EvalResult {
         let scores = |favour| {
             let ranked = RankedRun::with_ties(run, &self.qrels, favour).with_depth(depth);
             evaluate(measures, &ranked, &self.qrels)
@@ -136,8 +137,6 @@ fn result_of(scores: &Scores) -> EvalResult {
 
 impl Evaluation for ByQrels<'_> {
     fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
-        request
-            .takes("measures by name", &[EvalFlag::Ties, EvalFlag::PerTopic, EvalFlag::OutFile])?;
         let measures = self.or_usual(request.measures);
         let source = Source::new(&request.file);
         let run = read_run(&source)?;
@@ -152,8 +151,7 @@ impl Evaluation for ByQrels<'_> {
         } else {
             let ranked = RankedRun::ordered(&run, ties).with_depth(request.depth);
             let scores = evaluate(measures, &ranked, &self.qrels);
-            let topics = if request.by_topic() { scores.columns("") } else { Vec::new() };
-            EvalResult { topics, ..result_of(&scores) }
+            EvalResult { topics: scores.columns(""), ..result_of(&scores) }
         };
         result.warnings.splice(..0, ignored);
         Ok(result)

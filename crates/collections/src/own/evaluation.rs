@@ -36,7 +36,6 @@ impl Evaluation for OwnEvaluation<'_> {
         if !is_need_file(&input) {
             return self.by_qrels()?.score(request);
         }
-        request.takes("need files", &[])?;
         let ReadNeeds { needs, ignored } = parse_needs(&input)?;
         let mut warnings = check_needs(&input.name, &self.labels, &needs)?;
         warnings.extend(ignored.describe());

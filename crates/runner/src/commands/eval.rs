@@ -3,7 +3,8 @@
 mod arguments;
 mod clariq;
 mod printed;
-mod scorer;
+mod shown;
+mod task;
 
 use crate::arguments::named_measures;
 use crate::failure::Outcome;
@@ -11,45 +12,39 @@ use crate::output::{Cell, Sheet};
 use crate::runs::{check_exists, check_record, note_remark};
 use crate::settings::Settings;
 use crate::several::SeveralScores;
-use clariq_collections::evaluation::{ByQrels, EvalRequest, Evaluation};
 use clariq_core::Result;
 use clariq_experiment::record;
-use clariq_files::{Source, protect, refuse_input};
+use clariq_files::{protect, refuse_input};
 
 pub(crate) use arguments::EvalArgs;
 use printed::print;
-use scorer::{BY_NAME, FileScorer};
+use task::EvalTask;
 
 pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome> {
     let measures = named_measures(&arguments.measures)?;
     let request = arguments.request(&measures, settings.format)?;
-    check_exists(&request.file)?;
-    let judgements = arguments.judgements(&request);
-    protect(&request.file);
-    protect(&record::path_of(&request.file));
-    for run in record::runs_of_need(&request.file) {
+    let file = &request.file;
+    check_exists(file)?;
+    protect(file);
+    protect(&record::path_of(file));
+    for run in record::runs_of_need(file) {
         protect(&record::path_of(&run));
     }
-    if let Some(out) = &arguments.out_file {
+    if let Some(out) = &arguments.shown.options.out_file {
         refuse_input(out)?;
     }
-    let per_topic = request.per_topic;
-    let (kind, result) = if let Some(file) = judgements {
-        arguments.clariq.refuse_all(BY_NAME)?;
-        arguments.refuse_answers(BY_NAME)?;
-        let judged = ByQrels::read(&Source::new(file))?;
-        settings.warn(judged.warnings());
-        ("run", judged.score(&EvalRequest { qrels: None, ..request })?)
-    } else {
-        let (collection, split) = settings.scored_on(arguments.split.as_deref(), &request.file)?;
-        let scorer = FileScorer::open(&*collection, split, arguments, settings.options.seed)?;
-        let kind = scorer.file_kind();
-        check_record(settings, &*collection, kind, &request.file)?;
-        settings.warn(scorer.warnings());
-        note_remark(settings, &*collection, split);
-        (kind, scorer.score(&request)?)
-    };
-    print(settings, arguments, kind, per_topic, &result)
+    if let Some(qrels) = arguments.judgements(&request) {
+        let task = EvalTask::of_judgements(arguments, qrels)?;
+        settings.warn(task.warnings());
+        return print(settings, arguments, task.file_kind(), &task.score(&request, arguments)?);
+    }
+    let (collection, split) = settings.scored_on(arguments.split.as_deref(), file)?;
+    let seed = settings.options.seed;
+    let task = EvalTask::of(&*collection, split, arguments, &measures, seed)?;
+    check_record(settings, &*collection, task.file_kind(), file)?;
+    settings.warn(task.warnings());
+    note_remark(settings, &*collection, split);
+    print(settings, arguments, task.file_kind(), &task.score(&request, arguments)?)
 }
 
 /// Scores runs over the collections of several folders: a column for each, and the means.

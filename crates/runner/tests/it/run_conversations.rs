@@ -76,7 +76,7 @@ fn eval_scores_next_questions_without_documents() {
             .starts_with("Asked: 0.0\n")
     );
     for (more, says) in [
-        ("--task document_relevance", "no --task with --conversations"),
+        ("--task document_relevance", "no --task beside it"),
         ("--split train", "only other topics"),
     ] {
         let line = format!("eval --data data silent.run --conversations c.jsonl {more}");

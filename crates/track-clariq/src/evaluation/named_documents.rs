@@ -4,8 +4,8 @@
 use super::{DocumentRelevance, document_relevance, table_stem};
 use crate::{ClariQ, ClariqSplit, EvalTable, Labelled};
 use clariq_collections::evaluation::{
-    ComparisonOptions, EvalFlag, EvalRequest, EvalResult, FigureFormat, TieRule, ValuesByRequest,
-    counted, does_not_apply, ignored_lines,
+    ComparisonOptions, EvalRequest, EvalResult, FigureFormat, TieRule, ValuesByRequest, counted,
+    ignored_lines,
 };
 use clariq_collections::read_once;
 use clariq_core::{Error, ProblemKind, RequestId, bail, problem};
@@ -101,16 +101,6 @@ impl<'a> NamedDocuments<'a> {
     ) -> Result<EvalResult, Error> {
         let (of_documents, of_questions): (Vec<Measure>, Vec<Measure>) =
             request.measures.iter().partition(|measure| is_of_documents(measure));
-        if of_questions.is_empty() {
-            request.takes("document relevance", &[EvalFlag::PerTopic, EvalFlag::OutFile])?;
-        } else if request.per_topic {
-            let found = "measures of questions and of documents";
-            let hint = "the first have a score for each topic, the others for each facet: score them \
-                        by two commands";
-            bail!("--per-topic", "measures of one kind", found, hint);
-        } else {
-            request.refuse_interval(&of_documents[0].clariq_documents().unwrap_or_default())?;
-        }
         let (documents, mut warnings) = self.columns(run, labels, &of_documents)?;
         let ties = match request.ties {
             Some(TieRule::Order(ties)) => ties,
@@ -125,7 +115,6 @@ impl<'a> NamedDocuments<'a> {
             topics.extend(next);
         }
         let figures = topics.iter().map(|column| (column.measure.clone(), column.mean())).collect();
-        topics.retain(|_| request.by_topic());
         let form = FigureFormat::Topics;
         Ok(EvalResult { figures, topics, warnings, form, ..EvalResult::default() })
     }
@@ -143,7 +132,8 @@ impl<'a> NamedDocuments<'a> {
         let (mut columns, mut warnings) = self.columns(run, labels, &of_documents)?;
         if of_questions.is_empty() {
             if by.ties.is_some() {
-                return Err(does_not_apply("--ties", "document relevance").into());
+                let hint = "leave it out: of equal scores, the last line in the file counts";
+                bail!("--ties", "measures of questions beside it", "document relevance", hint);
             }
         } else {
             let ties = by.ties.unwrap_or(Ties::Id);

@@ -16,6 +16,7 @@ use clariq_collections::{Collection, read_once};
 use clariq_core::{Error, ProblemKind, RequestId};
 use clariq_eval::{Column, Measure, Ties, parse_measure};
 use clariq_files::{Run, Source};
+use std::path::Path;
 use std::slice;
 use std::sync::OnceLock;
 
@@ -84,12 +85,8 @@ impl<'a> Official<'a> {
     }
 
     /// Scores a file as the official scorer does.
-    pub fn score_as(
-        &self,
-        task: &OfficialTask,
-        request: &EvalRequest,
-    ) -> Result<EvalResult, Error> {
-        tasks::score(self, task, request)
+    pub fn score_as(&self, task: &OfficialTask, file: &Path) -> Result<EvalResult, Error> {
+        tasks::score(self, task, file)
     }
 
     /// Document relevance by the expected measures, if the data folder has the table.
@@ -118,7 +115,8 @@ impl<'a> Official<'a> {
 impl Evaluation for Official<'_> {
     fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
         if request.measures.is_empty() {
-            return self.score_as(&OfficialTask::Questions { leaderboard: false }, request);
+            let task = OfficialTask::Questions { ties: request.ties, leaderboard: false };
+            return self.score_as(&task, &request.file);
         }
         if !request.measures.iter().any(is_of_documents) {
             let source = Source::new(&request.file);

@@ -1,5 +1,6 @@
 //! The tasks of the official scorer.
 
+use clariq_collections::evaluation::TieRule;
 use std::path::PathBuf;
 
 /// A task, by the name that the official scorer gives it.
@@ -19,6 +20,8 @@ pub enum ScorerTask {
 pub enum OfficialTask {
     /// Recall of relevant questions.
     Questions {
+        /// The order of equal scores, if it is not the official one.
+        ties: Option<TieRule>,
         /// True to write a row for the leaderboard in place of the figures.
         leaderboard: bool,
     },

@@ -2,7 +2,6 @@
 
 use crate::folder::Folder;
 use clariq_collections::DataDir;
-use clariq_collections::evaluation::EvalRequest;
 use clariq_core::Problem;
 use clariq_track_clariq::evaluation::{Official, OfficialTask};
 use clariq_track_clariq::{ClariQ, ClariqSplit, SAMPLE};
@@ -199,14 +198,13 @@ fn a_bad_data_folder_is_refused() {
 /// The problem of a file that is scored on dev.
 fn refused(task: &OfficialTask, file: &Path) -> Problem {
     let clariq = ClariQ::open(SAMPLE).expect("the sample");
-    let request = EvalRequest { file: file.to_owned(), ..EvalRequest::default() };
-    let scored = Official::new(&clariq, ClariqSplit::Dev).score_as(task, &request);
+    let scored = Official::new(&clariq, ClariqSplit::Dev).score_as(task, file);
     scored.err().expect("a refusal").to_problem()
 }
 
 #[test]
 fn bad_runs_and_need_files_are_refused() {
-    let questions = OfficialTask::Questions { leaderboard: false };
+    let questions = OfficialTask::Questions { ties: None, leaderboard: false };
     let needs = OfficialTask::Needs { leaderboard: false, full: false };
     let bomb = bomb(400);
     let cases: [(&OfficialTask, &[u8], [&str; 3]); 12] = [

@@ -1,7 +1,7 @@
 //! What the released files are known to hold.
 
 use crate::released::{file, released};
-use clariq_collections::evaluation::{EvalRequest, EvalResult};
+use clariq_collections::evaluation::EvalResult;
 use clariq_collections::{Collection, DataDir, OfficialVerdict, ValidationOptions};
 use clariq_core::Severity;
 use clariq_eval::Ties;
@@ -79,7 +79,7 @@ fn published_multi_turn_runs_are_accepted() {
     }
 }
 
-const RELEVANCE: OfficialTask = OfficialTask::Questions { leaderboard: false };
+const RELEVANCE: OfficialTask = OfficialTask::Questions { ties: None, leaderboard: false };
 const DOCUMENTS: OfficialTask = OfficialTask::Documents(DocumentsTask {
     multi_turn: false,
     no_answer: false,
@@ -91,9 +91,8 @@ fn scored(task: &OfficialTask, run: &str) -> Option<EvalResult> {
     let folder = released("clariq")?;
     let collection = ClariQ::open(DataDir::Folder(folder.join("data"))).expect("the collection");
     let file = folder.join("sample_runs").join(run);
-    let request = EvalRequest { file, out_file: true, ..EvalRequest::default() };
     let official = Official::new(&collection, ClariqSplit::Dev);
-    Some(official.score_as(task, &request).expect("figures"))
+    Some(official.score_as(task, &file).expect("figures"))
 }
 
 #[test]

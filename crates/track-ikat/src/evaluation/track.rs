@@ -7,8 +7,8 @@ use crate::run::{RankedStatement, Submission};
 use crate::{Ikat, IkatSplit, PASSAGES, STATEMENTS};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
-    ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FileRankings, ONE_SCORE,
-    ScoredTopics, ShortMeasures, SystemOutput, ValuesByRequest, counted,
+    ComparisonOptions, EvalRequest, EvalResult, Evaluation, FileRankings, ONE_SCORE, ScoredTopics,
+    ShortMeasures, SystemOutput, ValuesByRequest, counted,
 };
 use clariq_collections::ranking_path;
 use clariq_collections::validation::first_fields;
@@ -146,15 +146,14 @@ impl<'a> IkatEvaluation<'a> {
         request: &EvalRequest,
         assessed: &AssessedBy,
     ) -> Result<EvalResult, Error> {
-        request.takes("runs of iKAT", &[EvalFlag::Qrels])?;
-        let AssessedBy { answers, .. } = *assessed;
+        let AssessedBy { qrels, answers, .. } = *assessed;
         if assessed.matches.is_some() || assessed.ratings.is_some() {
             return self.score_assessed(request, assessed);
         }
         let mut replaced = None;
-        if request.qrels.is_some() || answers.is_some() {
+        if qrels.is_some() || answers.is_some() {
             let labels = replaced.insert(IkatLabels::read(self.ikat, self.split)?);
-            labels.replace(request.qrels, answers, self.ikat.topics(self.split)?)?;
+            labels.replace(qrels, answers, self.ikat.topics(self.split)?)?;
         }
         let labels = replaced.as_ref().map_or_else(|| self.labels(), Ok)?;
         let source = Source::new(&request.file).repeatable()?;
@@ -192,11 +191,6 @@ impl<'a> IkatEvaluation<'a> {
         request: &EvalRequest,
         assessed: &AssessedBy,
     ) -> Result<EvalResult, Error> {
-        if request.qrels.is_some() || !request.measures.is_empty() {
-            let hint = "score passages and statements by a command of their own";
-            let found = "--qrels or -m beside them";
-            bail!("--matches and --ratings", "responses alone", found, hint);
-        }
         let topics = self.ikat.topics(self.split)?;
         let source = Source::new(&request.file);
         let ReadSubmission { submission, evaluated, warnings } = self.read(&source)?;
@@ -227,9 +221,11 @@ impl<'a> IkatEvaluation<'a> {
     }
 }
 
-/// Files with assessments of responses.
+/// Files with labels beside those of the split.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AssessedBy<'a> {
+    /// Grades of passages in place of the split's.
+    pub qrels: Option<&'a Path>,
     /// Reference answers in place of the split's.
     pub answers: Option<&'a Path>,
     /// Nuggets that responses of runs hold, as people decided.

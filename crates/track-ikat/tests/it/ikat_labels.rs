@@ -329,15 +329,14 @@ fn files_can_be_named_in_place_of_those_of_the_folder() {
     assert!(error.contains("expected labels of 2024, found topics without labels"), "{error}");
     let qrels = data.put("mine.txt", &format!("0_1\t{SUN}\t4\n"));
     let answers = data.put("mine.json", &json!({"0_1": "Sun."}).to_string());
-    let found =
-        data.score("2024", &EvalRequest { qrels: Some(&qrels), ..eval_request(&run) }).unwrap();
+    let by = AssessedBy { qrels: Some(&qrels), ..AssessedBy::default() };
+    let found = data.score_assessed("2024", &eval_request(&run), &by).unwrap();
     assert_figures(&found, &[("passages (graded by --qrels) RR(rel=2)", 0.5)]);
     let error = data.score_with_answers("2024", &eval_request(&run), &answers).unwrap_err();
     assert!(error.contains("found a TREC run"), "{error}");
     let statements = data.put("statements.txt", "0_1 0 1 1\n");
-    let error = data
-        .score("2024", &EvalRequest { qrels: Some(&statements), ..eval_request(&run) })
-        .unwrap_err();
+    let by = AssessedBy { qrels: Some(&statements), ..AssessedBy::default() };
+    let error = data.score_assessed("2024", &eval_request(&run), &by).unwrap_err();
     assert!(
         error.contains("expected grades of passages, page:number, found `1` of `0_1`"),
         "{error}"

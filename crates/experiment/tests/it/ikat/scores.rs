@@ -6,7 +6,8 @@ use clariq_collections::Collection;
 use clariq_collections::evaluation::{ComparisonOptions, EvalRequest};
 use clariq_eval::{Column, parse_measures};
 use clariq_files::Source;
-use clariq_track_ikat::{Ikat, SAMPLE};
+use clariq_track_ikat::evaluation::{AssessedBy, IkatEvaluation};
+use clariq_track_ikat::{Ikat, IkatSplit, SAMPLE};
 use clariq_tracks::TRACKS;
 
 #[test]
@@ -62,13 +63,12 @@ fn graded_passages_of_three_columns_are_read_and_their_pool_is_measured() {
     folder.write("four.txt", four.concat());
     folder.write("three.txt", three.concat());
     let ikat = Ikat::open(SAMPLE, None).unwrap();
-    let collection: &dyn Collection = &ikat;
-    let evaluation = collection.evaluation(collection.find_split(SPLIT).unwrap()).unwrap();
+    let evaluation = IkatEvaluation::open(&ikat, IkatSplit::parse(SPLIT).unwrap()).unwrap();
     let eval = |labels: &str| {
         let qrels = folder.path(labels);
-        let file = folder.path("a.json");
-        let request = EvalRequest { file, qrels: Some(&qrels), ..EvalRequest::default() };
-        evaluation.score(&request).unwrap().figures
+        let request = EvalRequest { file: folder.path("a.json"), ..EvalRequest::default() };
+        let by = AssessedBy { qrels: Some(&qrels), ..AssessedBy::default() };
+        evaluation.score_with(&request, &by).unwrap().figures
     };
     let found = eval("three.txt");
     assert_eq!(found, eval("four.txt"));

@@ -1,13 +1,14 @@
 //! The arguments of `clariq eval`.
 
 use super::clariq::ClariqEvalArgs;
-use crate::arguments::{Names, labelled_split, one_of, refuse_given};
+use super::shown::ShownArgs;
+use crate::arguments::{Family, labelled_split, refuse_given};
 use crate::output::Format;
 use crate::several::SEVERAL;
 use clap::Args;
-use clariq_collections::evaluation::{ComparisonOptions, EvalRequest, TieRule, does_not_apply};
+use clariq_collections::evaluation::{ComparisonOptions, EvalRequest, TieRule};
 use clariq_core::{Problem, problem};
-use clariq_eval::{Measure, Ties};
+use clariq_eval::Measure;
 use clariq_experiment::record;
 use clariq_files::Source;
 use clariq_track_ikat::evaluation::AssessedBy;
@@ -33,44 +34,32 @@ pub(crate) struct EvalArgs {
     /// passages
     #[arg(long, value_name = "FILE")]
     pub(super) qrels: Option<PathBuf>,
-    /// Also print the scores of every topic, as `trec_eval -q` does (with -m or --qrels)
-    #[arg(long)]
-    per_topic: bool,
-    /// Tie-breaking [default: official; id with -m or --qrels]
-    #[arg(long, value_parser = one_of(TIE_RULES))]
-    ties: Option<TieRule>,
-    /// Write the scores of every topic to this file, as JSON; for clarification need, nothing is
-    /// written, as by the official scorer
-    #[arg(long, visible_alias = "out_file", value_name = "FILE")]
-    pub(super) out_file: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) clariq: ClariqEvalArgs,
-    /// Reference answers for ROUGE, JSON keyed by turn
-    #[arg(long, value_name = "FILE", help_heading = "iKAT")]
-    pub(super) answers: Option<PathBuf>,
-    /// Nuggets that responses of runs hold, as people decided: lines of the study of 2024, or its JSON;
-    /// gives nugget recall
-    #[arg(long, value_name = "FILE", help_heading = "iKAT")]
-    matches: Option<PathBuf>,
-    /// Name of the run in the file of --matches [default: that of RUN]
-    #[arg(long, value_name = "NAME", requires = "matches", help_heading = "iKAT")]
-    matched_run: Option<String>,
-    /// Ratings by people, a table `turn,RATING`; gives means with intervals
-    #[arg(long, value_name = "FILE", help_heading = "iKAT")]
-    ratings: Option<PathBuf>,
+    pub(super) shown: Family<ShownArgs>,
+    #[command(flatten)]
+    pub(super) clariq: Family<ClariqEvalArgs>,
+    #[command(flatten)]
+    pub(super) ikat: Family<IkatEvalArgs>,
 }
 
-const OFFICIAL: &str = "Only the first line with each score counts, as in the official scorer";
-const ID: &str = "All lines count, scores that are equal in single precision by descending id, as \
-                  in trec_eval 9 and pytrec_eval";
-const DOUBLE: &str = "Scores are compared in double precision, as in trec_eval 10";
-const INTERVAL: &str = "The lowest and highest value over all orders of equal scores";
-const TIE_RULES: Names<TieRule> = &[
-    ("official", TieRule::Order(Ties::Official), OFFICIAL),
-    ("id", TieRule::Order(Ties::Id), ID),
-    ("trec_eval10", TieRule::Order(Ties::IdDouble), DOUBLE),
-    ("interval", TieRule::Interval, INTERVAL),
-];
+/// Files of assessments of iKAT.
+#[derive(Args)]
+#[command(next_help_heading = "iKAT")]
+pub(super) struct IkatEvalArgs {
+    /// Reference answers for ROUGE, JSON keyed by turn
+    #[arg(long, value_name = "FILE")]
+    answers: Option<PathBuf>,
+    /// Nuggets that responses of runs hold, as people decided: lines of the study of 2024, or its JSON;
+    /// gives nugget recall
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["measures", "qrels"])]
+    matches: Option<PathBuf>,
+    /// Name of the run in the file of --matches [default: that of RUN]
+    #[arg(long, value_name = "NAME", requires = "matches")]
+    matched_run: Option<String>,
+    /// Ratings by people, a table `turn,RATING`; gives means with intervals
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["measures", "qrels"])]
+    ratings: Option<PathBuf>,
+}
 
 /// True for a file with the name of submissions, unless its beginning shows that it has no turns.
 fn is_submission(file: &Path) -> bool {
@@ -84,6 +73,19 @@ fn is_submission(file: &Path) -> bool {
     let is_read = read.is_some_and(|read| read.is_ok());
     !is_read
         || ["turns", "turn_id", "turnId"].iter().any(|key| head.contains(&format!("\"{key}\"")))
+}
+
+impl IkatEvalArgs {
+    pub(super) fn assessed<'a>(&'a self, qrels: Option<&'a Path>, seed: u64) -> AssessedBy<'a> {
+        AssessedBy {
+            qrels,
+            answers: self.answers.as_deref(),
+            matches: self.matches.as_deref(),
+            matched_run: self.matched_run.as_deref(),
+            ratings: self.ratings.as_deref(),
+            seed,
+        }
+    }
 }
 
 impl EvalArgs {
@@ -103,55 +105,41 @@ impl EvalArgs {
         &'a self,
         measures: &'a [Measure],
     ) -> Result<(&'a [PathBuf], ComparisonOptions<'a>), Problem> {
-        self.clariq.refuse_all(SEVERAL)?;
-        self.refuse_answers(SEVERAL)?;
+        self.clariq.refuse(SEVERAL)?;
+        self.ikat.refuse(SEVERAL)?;
+        let ShownArgs { per_topic, ties, out_file } = &self.shown.options;
         let others = [
             ("--qrels", self.qrels.is_some()),
-            ("--out-file", self.out_file.is_some()),
-            ("--per-topic", self.per_topic),
+            ("--out-file", out_file.is_some()),
+            ("--per-topic", *per_topic),
+            ("--ties interval", *ties == Some(TieRule::Interval)),
         ];
         refuse_given(&others, SEVERAL)?;
-        let ties = match self.ties {
-            Some(TieRule::Interval) => return Err(does_not_apply("--ties interval", SEVERAL)),
-            Some(TieRule::Order(ties)) => Some(ties),
-            None => None,
-        };
+        let ties = ties.and_then(|rule| match rule {
+            TieRule::Order(ties) => Some(ties),
+            TieRule::Interval => None,
+        });
         let runs = if self.runs.is_empty() { self.run_file.as_slice() } else { &self.runs };
         Ok((runs, ComparisonOptions { measures, ties, ..ComparisonOptions::default() }))
     }
 
-    /// Refuses files of assessed answers, which are for runs of iKAT.
-    pub(super) fn refuse_answers(&self, what: &str) -> Result<(), Problem> {
-        let given = [
-            ("--answers", self.answers.is_some()),
-            ("--matches", self.matches.is_some()),
-            ("--ratings", self.ratings.is_some()),
-        ];
-        refuse_given(&given, what)
-    }
-
-    /// The files of assessed answers.
-    pub(super) fn assessed(&self, seed: u64) -> AssessedBy<'_> {
-        AssessedBy {
-            answers: self.answers.as_deref(),
-            matches: self.matches.as_deref(),
-            matched_run: self.matched_run.as_deref(),
-            ratings: self.ratings.as_deref(),
-            seed,
-        }
-    }
-
-    /// The request to score. The scorer refuses flags that do not apply to it.
+    /// The file to score by measures.
     ///
     /// # Errors
     ///
-    /// An output format without the requested figures.
+    /// Several files, the record of a run, and options or a format that exclude each other.
     pub(super) fn request<'a>(
         &'a self,
         measures: &'a [Measure],
         format: Option<Format>,
     ) -> Result<EvalRequest<'a>, Problem> {
-        self.clariq.check_format(format)?;
+        self.clariq.options.check_format(format)?;
+        let ShownArgs { per_topic, ties, out_file } = &self.shown.options;
+        for (flag, is_given) in [("--per-topic", *per_topic), ("--out-file", out_file.is_some())] {
+            if is_given {
+                self.shown.options.refuse_interval(flag)?;
+            }
+        }
         if self.runs.len() > 1 {
             let found = format!("{} files", self.runs.len());
             let hint = "`clariq compare` compares runs, `clariq eval RUN --qrels FILE` scores by judgements, and \
@@ -168,150 +156,8 @@ impl EvalArgs {
             depth: record::depth_of(&file),
             file,
             measures,
-            ties: self.ties,
-            per_topic: self.per_topic,
-            out_file: self.out_file.is_some(),
-            qrels: self.qrels.as_deref(),
+            ties: *ties,
+            by_topic: *per_topic || out_file.is_some(),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::scorer::{BY_NAME, FileScorer};
-    use super::*;
-    use crate::arguments::named_measures;
-    use clap::Parser;
-    use clariq_collections::Collection;
-    use clariq_collections::evaluation::{ByQrels, Evaluation};
-    use clariq_core::Error;
-    use clariq_track_clariq::{ClariqSplit, QUESTIONS};
-
-    #[derive(Parser)]
-    struct Only {
-        #[command(flatten)]
-        eval: EvalArgs,
-        #[arg(long, value_enum)]
-        format: Option<Format>,
-    }
-
-    /// The sample, and its evaluation by judgements.
-    struct Scorers<'a> {
-        sample: &'a dyn Collection,
-        by_qrels: ByQrels<'a>,
-    }
-
-    impl<'a> Scorers<'a> {
-        fn of(sample: &'a dyn Collection) -> Self {
-            let by_qrels = ByQrels::open(sample, ClariqSplit::Dev.as_split(), QUESTIONS).unwrap();
-            Self { sample, by_qrels }
-        }
-
-        /// True if the flags are accepted. The run does not exist.
-        fn accepts(&self, line: &str) -> bool {
-            let words = line.split_whitespace();
-            let Ok(only) = Only::try_parse_from(["eval", "no.run"].into_iter().chain(words)) else {
-                return false;
-            };
-            let measures = named_measures(&only.eval.measures).unwrap();
-            let Ok(request) = only.eval.request(&measures, only.format) else { return false };
-            let scored = if only.eval.judgements(&request).is_some() {
-                let refused = only.eval.clariq.refuse_all(BY_NAME);
-                refused
-                    .map_err(Error::from)
-                    .and_then(|()| self.by_qrels.score(&EvalRequest { qrels: None, ..request }))
-            } else {
-                let split = ClariqSplit::Dev.as_split();
-                let opened = FileScorer::open(self.sample, split, &only.eval, 42);
-                opened.and_then(|scorer| scorer.score(&request))
-            };
-            match scored {
-                Err(Error::Problem(problem)) => !problem.at.file.starts_with("--"),
-                Err(Error::Io { .. }) => true,
-                Ok(_) => panic!("{line}: scored a file that does not exist"),
-            }
-        }
-    }
-
-    const TASKS: [&str; 5] = [
-        "--task question_relevance",
-        "--task clarification_need",
-        "--task document_relevance",
-        "--conversations c.jsonl",
-        "-m R@5",
-    ];
-
-    /// Flags, and true for each of [`TASKS`] that accepts them.
-    const ACCEPTED: [(&str, [bool; 5]); 12] = [
-        ("--ties official", [true, false, false, false, true]),
-        ("--ties id", [true, false, false, false, true]),
-        ("--ties interval", [true, false, false, false, true]),
-        ("--per-topic", [false, false, false, false, true]),
-        ("--multi-turn", [false, false, true, false, false]),
-        ("--leaderboard", [true, true, true, false, false]),
-        ("--full", [false, true, false, false, false]),
-        ("--no-answer", [false, false, true, false, false]),
-        ("--out-file o.json", [true, true, true, false, true]),
-        ("--format tsv", [true; 5]),
-        ("--format json", [true; 5]),
-        ("--split train", [true; 5]),
-    ];
-
-    #[test]
-    fn each_task_accepts_only_flags_that_apply_to_it() {
-        let sample = clariq_tracks::TRACKS.open(&clariq_track_clariq::SAMPLE).unwrap();
-        let scorers = Scorers::of(&*sample);
-        for (flag, accepted) in ACCEPTED {
-            for (task, expected) in TASKS.into_iter().zip(accepted) {
-                assert_eq!(scorers.accepts(&format!("{task} {flag}")), expected, "{task} {flag}");
-            }
-        }
-        for line in [
-            "-m R@5 --task document_relevance",
-            "--qrels q --task clarification_need",
-            "--qrels q --split dev",
-            "--conversations c --qrels q",
-            "--conversations c -m AP",
-            "--conversations c --task document_relevance",
-        ] {
-            assert!(!scorers.accepts(line), "{line}");
-        }
-        assert!(scorers.accepts("--qrels q -m AP --per-topic --ties official --out-file o"));
-    }
-
-    /// No flag is ignored in a combination: flags are accepted together exactly if all of their
-    /// pairs are, and a pair only if both of its flags are.
-    #[test]
-    fn flags_combine_exactly_if_all_of_their_pairs_do() {
-        let sample = clariq_tracks::TRACKS.open(&clariq_track_clariq::SAMPLE).unwrap();
-        let scorers = Scorers::of(&*sample);
-        let accepts = |line: &str| scorers.accepts(line);
-        let flags: Vec<&str> = ACCEPTED.iter().map(|(flag, _)| *flag).collect();
-        let name = |flag: &str| flag.split(' ').next().unwrap_or_default().to_owned();
-        for task in TASKS {
-            let pair = |a: usize, b: usize| accepts(&format!("{task} {} {}", flags[a], flags[b]));
-            for a in 0..flags.len() {
-                for b in a + 1..flags.len() {
-                    let alone = [a, b].map(|flag| accepts(&format!("{task} {}", flags[flag])));
-                    assert!(!pair(a, b) || alone == [true, true], "{} {}", flags[a], flags[b]);
-                    for c in b + 1..flags.len() {
-                        if name(flags[a]) == name(flags[b]) || name(flags[b]) == name(flags[c]) {
-                            continue;
-                        }
-                        let line = format!("{task} {} {} {}", flags[a], flags[b], flags[c]);
-                        let expected = pair(a, b) && pair(a, c) && pair(b, c);
-                        assert_eq!(accepts(&line), expected, "{line}");
-                    }
-                }
-            }
-        }
-        let refused = |line: &str| assert!(!accepts(line), "{line}");
-        refused("--ties interval --out-file o");
-        refused("--ties interval --leaderboard");
-        refused("--leaderboard --format json");
-        refused("--task clarification_need --full --format tsv");
-        refused("-m AP --ties interval --per-topic");
-        assert!(accepts("--ties id --out-file o --leaderboard"));
-        assert!(accepts("--task clarification_need --full --format json"));
     }
 }

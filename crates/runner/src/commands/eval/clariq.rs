@@ -1,9 +1,11 @@
 //! The options of `clariq eval` for runs and need files of `ClariQ`.
 
-use crate::arguments::{Names, one_of, refuse_given};
+use super::shown::ShownArgs;
+use crate::arguments::{Names, one_of};
 use crate::output::Format;
 use clap::Args;
 use clariq_core::{Problem, bail};
+use clariq_eval::Measure;
 use clariq_track_clariq::evaluation::{DocumentsTask, OfficialTask, ScorerTask};
 use std::path::PathBuf;
 
@@ -23,10 +25,12 @@ pub(super) struct ClariqEvalArgs {
     no_answer: bool,
     /// Conversations that a multi-turn run was made for: score whether its question is relevant, new,
     /// and not answered "no" in the labels, and after how many turns it asks nothing more
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["measures", "qrels"])]
+    #[arg(long, value_name = "FILE", 
+          conflicts_with_all = ["measures", "qrels", "ShownArgs", "task", "multi_turn", "no_answer",
+                                "leaderboard", "full"])]
     conversations: Option<PathBuf>,
     /// Print a row for the challenge's leaderboard
-    #[arg(long, conflicts_with = "full")]
+    #[arg(long, conflicts_with_all = ["full", "measures"])]
     leaderboard: bool,
     /// Also print scores per class, the confusion matrix, and distances of predictions from labels
     /// (clarification need only)
@@ -45,53 +49,55 @@ const TASKS: Names<ScorerTask> = &[
 ];
 
 impl ClariqEvalArgs {
-    /// The task that the file is scored for.
+    /// The task that the file is scored for; `None` for measures by name.
     ///
     /// # Errors
     ///
-    /// A flag that does not apply to it.
-    pub(super) fn official_task(&self) -> Result<OfficialTask, Problem> {
-        let multi_turn = ("--multi-turn", self.multi_turn);
-        let no_answer = ("--no-answer", self.no_answer);
-        let full = ("--full", self.full);
-        let leaderboard = self.leaderboard;
+    /// An option of another task.
+    pub(super) fn official_task(
+        &self,
+        measures: &[Measure],
+        shown: &ShownArgs,
+    ) -> Result<Option<OfficialTask>, Problem> {
         if let Some(conversations) = &self.conversations {
-            let task = ("--task", self.task != ScorerTask::default());
-            let unused = [task, multi_turn, no_answer, ("--leaderboard", leaderboard), full];
-            refuse_given(&unused, "--conversations")?;
-            return Ok(OfficialTask::Contexts { conversations: conversations.clone() });
+            return Ok(Some(OfficialTask::Contexts { conversations: conversations.clone() }));
         }
-        match self.task {
-            ScorerTask::Ranking => {
-                refuse_given(&[multi_turn, no_answer, full], "--task question_relevance")?;
-                Ok(OfficialTask::Questions { leaderboard })
-            }
-            ScorerTask::Need => {
-                refuse_given(&[multi_turn, no_answer], "--task clarification_need")?;
-                Ok(OfficialTask::Needs { leaderboard, full: self.full })
-            }
-            ScorerTask::Documents => {
-                refuse_given(&[full], "--task document_relevance")?;
-                let Self { multi_turn, no_answer, .. } = *self;
-                Ok(OfficialTask::Documents(DocumentsTask { multi_turn, no_answer, leaderboard }))
-            }
-        }
-    }
-
-    /// Refuses all of them, because none applies to `what`.
-    pub(super) fn refuse_all(&self, what: &str) -> Result<(), Problem> {
-        let given = [
-            ("--task", self.task != ScorerTask::default()),
-            ("--multi-turn", self.multi_turn),
-            ("--no-answer", self.no_answer),
-            ("--conversations", self.conversations.is_some()),
-            ("--leaderboard", self.leaderboard),
-            ("--full", self.full),
+        let is_by_name = !measures.is_empty();
+        let of_one_task = [
+            ("-m", is_by_name, ScorerTask::Ranking),
+            ("--ties", shown.ties.is_some(), ScorerTask::Ranking),
+            ("--full", self.full, ScorerTask::Need),
+            ("--multi-turn", self.multi_turn, ScorerTask::Documents),
+            ("--no-answer", self.no_answer, ScorerTask::Documents),
         ];
-        refuse_given(&given, what)
+        let mut given = of_one_task.into_iter().filter(|(_, is_given, _)| *is_given);
+        if let Some((flag, _, task)) = given.find(|(.., task)| *task != self.task) {
+            let [task, found] = [task, self.task].map(|task| format!("--task {}", name_of(task)));
+            let hint = format!("{flag} is an option of this task alone");
+            bail!(flag, "{task} beside it", found, hint);
+        }
+        if is_by_name {
+            check_named(measures, shown)?;
+            return Ok(None);
+        }
+        if shown.per_topic {
+            let hint = "--out-file writes the scores of every topic as the official scorer does";
+            bail!("--per-topic", "-m beside it", "the official scores alone", hint);
+        }
+        let Self { leaderboard, full, multi_turn, no_answer, .. } = *self;
+        if leaderboard {
+            shown.refuse_interval("--leaderboard")?;
+        }
+        Ok(Some(match self.task {
+            ScorerTask::Ranking => OfficialTask::Questions { ties: shown.ties, leaderboard },
+            ScorerTask::Need => OfficialTask::Needs { leaderboard, full },
+            ScorerTask::Documents => {
+                OfficialTask::Documents(DocumentsTask { multi_turn, no_answer, leaderboard })
+            }
+        }))
     }
 
-    /// Refuses a format that cannot hold what they print.
+    /// Refuses a format that cannot hold what is printed.
     pub(super) fn check_format(&self, format: Option<Format>) -> Result<(), Problem> {
         let Some(format) = format else { return Ok(()) };
         if self.full && format.is_one_table() {
@@ -104,4 +110,26 @@ impl ClariqEvalArgs {
         }
         Ok(())
     }
+}
+
+fn name_of(task: ScorerTask) -> &'static str {
+    TASKS.iter().find(|(_, known, _)| *known == task).map_or("", |(name, ..)| name)
+}
+
+/// Refuses options that do not apply to document relevance, which some names mean: its cases are facets,
+/// and it ranks nothing.
+fn check_named(measures: &[Measure], shown: &ShownArgs) -> Result<(), Problem> {
+    let documents: Vec<String> = measures.iter().filter_map(Measure::clariq_documents).collect();
+    let Some(first) = documents.first() else { return Ok(()) };
+    if documents.len() == measures.len() && shown.ties.is_some() {
+        let hint = "leave it out: of equal scores, the last line in the file counts";
+        bail!("--ties", "measures of questions beside it", "document relevance", hint);
+    }
+    if documents.len() < measures.len() && shown.per_topic {
+        let found = "measures of questions and of documents";
+        let hint = "the first have a score for each topic, the others for each facet: score them by \
+                    two commands";
+        bail!("--per-topic", "measures of one kind", found, hint);
+    }
+    shown.refuse_interval(first)
 }

@@ -14,11 +14,17 @@ pub(super) fn print(
     settings: &Settings,
     arguments: &EvalArgs,
     kind: &str,
-    per_topic: bool,
     result: &EvalResult,
 ) -> Result<Outcome> {
     settings.warn(&result.warnings);
     result.notes.iter().for_each(|note| settings.note(note));
+    let shown = &arguments.shown.options;
+    let out_file = shown.out_file.as_ref().filter(|_| kind != "need");
+    if out_file.is_none() && shown.out_file.is_some() {
+        settings.note(
+            "note: --out-file: nothing is written for clarification need, as in the official scorer",
+        );
+    }
     if !result.tables.is_empty() {
         let sheets: Vec<_> =
             result.tables.iter().map(|table| (table.name, own_sheet(table))).collect();
@@ -34,7 +40,7 @@ pub(super) fn print(
         }
         return sheet.print(settings.format);
     }
-    if let Some(out) = arguments.out_file.as_ref().filter(|_| kind != "need") {
+    if let Some(out) = out_file {
         let target = Target::new(out);
         target.write(|file| write_per_topic(result, file))?;
         if target.is_stream() {
@@ -52,7 +58,7 @@ pub(super) fn print(
                 .try_for_each(|(name, mean)| writeln!(out, "{}", line(name, *mean)))
         });
     }
-    sheet(result, per_topic).print(settings.format)
+    sheet(result, shown.per_topic).print(settings.format)
 }
 
 fn own_sheet(table: &ResultTable) -> Sheet {

@@ -13,7 +13,7 @@ use crate::official_file::{FIELDS_OF_A_RUN, FIELDS_OF_NEEDS};
 use crate::text_run::refuse_text_run;
 use crate::{EvalTable, RetrievedWith, read_text_run};
 use clariq_collections::evaluation::{
-    EvalFlag, EvalRequest, EvalResult, FigureFormat, ShortMeasures, TieRule, counted, ignored_lines,
+    EvalResult, FigureFormat, ShortMeasures, TieRule, counted, ignored_lines,
 };
 use clariq_core::{Documents as _, Error, bail};
 use clariq_eval::{Ties, diagnose};
@@ -21,10 +21,6 @@ use clariq_files::{Source, python_float};
 use std::io::BufRead as _;
 use std::ops::ControlFlow;
 use std::path::Path;
-
-/// The note on `--out-file` with needs.
-const NO_FILE: &str =
-    "note: --out-file: nothing is written for clarification need, as in the official scorer";
 
 /// The note below the tables of `--full`.
 const NEED_LEGEND: &str = "as none … as 4: topics with this label, by their prediction; none: no \
@@ -34,13 +30,15 @@ const NEED_LEGEND: &str = "as none … as 4: topics with this label, by their pr
 pub(super) fn score(
     official: &Official,
     task: &OfficialTask,
-    request: &EvalRequest,
+    file: &Path,
 ) -> Result<EvalResult, Error> {
     match task {
-        OfficialTask::Questions { leaderboard } => questions(official, request, *leaderboard),
-        OfficialTask::Needs { leaderboard, full } => needs(official, request, *leaderboard, *full),
-        OfficialTask::Documents(options) => documents(official, request, *options),
-        OfficialTask::Contexts { conversations } => contexts(official, request, conversations),
+        OfficialTask::Questions { ties, leaderboard } => {
+            questions(official, file, *ties, *leaderboard)
+        }
+        OfficialTask::Needs { leaderboard, full } => needs(official, file, *leaderboard, *full),
+        OfficialTask::Documents(options) => documents(official, file, *options),
+        OfficialTask::Contexts { conversations } => contexts(official, file, conversations),
     }
 }
 
@@ -73,22 +71,19 @@ fn published_rows(
 /// Recall of relevant questions.
 fn questions(
     official: &Official,
-    request: &EvalRequest,
+    file: &Path,
+    rule: Option<TieRule>,
     leaderboard: bool,
 ) -> Result<EvalResult, Error> {
-    request.takes("--task question_relevance", &[EvalFlag::Ties, EvalFlag::OutFile])?;
-    if leaderboard {
-        request.refuse_interval("--leaderboard")?;
-    }
     let labels = official.labels()?;
-    let ties = if let Some(TieRule::Order(ties)) = request.ties { ties } else { Ties::Official };
-    let is_interval = request.ties == Some(TieRule::Interval);
+    let ties = if let Some(TieRule::Order(ties)) = rule { ties } else { Ties::Official };
+    let is_interval = rule == Some(TieRule::Interval);
     let reader = official.reader()?;
-    let input = Source::new(&request.file).read()?;
+    let source = Source::new(file);
+    let input = source.read()?;
     refuse_text_run(&input, &official.clariq.bank)?;
     let is_official = ties == Ties::Official && !is_interval;
     let run = if is_official { reader.run_in_order(&input)? } else { reader.run(&input)? };
-    let source = Source::new(&request.file);
     official.topics()?.check_answered(&source, run.lines.iter().map(|line| &line.topic))?;
     let topics = labels.topics.iter().map(|topic| &topic.id);
     let found = diagnose(&run, topics, Some(&official.clariq.bank));
@@ -107,11 +102,11 @@ fn questions(
     Ok(EvalResult {
         notes: published_rows(official, ScorerTask::Ranking, false, &scores.means),
         figures: names.zip(scores.means.iter().copied()).collect(),
-        topics: if request.by_topic() { scores.columns("") } else { Vec::new() },
+        topics: scores.columns(""),
         short: short.names,
         warnings,
         form: FigureFormat::Lines(scorer_line),
-        text: leaderboard.then(|| leaderboard_row(&request.file, &scores.means)),
+        text: leaderboard.then(|| leaderboard_row(file, &scores.means)),
         ..EvalResult::default()
     })
 }
@@ -119,14 +114,13 @@ fn questions(
 /// Precision, recall and F1 of clarification need.
 fn needs(
     official: &Official,
-    request: &EvalRequest,
+    file: &Path,
     leaderboard: bool,
     full: bool,
 ) -> Result<EvalResult, Error> {
-    request.takes("--task clarification_need", &[EvalFlag::OutFile])?;
     let labels = official.labels()?;
     let reader = official.reader()?;
-    let source = Source::new(&request.file);
+    let source = Source::new(file);
     let input = source.read()?;
     let predictions = reader.needs(&input)?;
     official.topics()?.check_answered(&source, predictions.iter().map(|line| &line.topic))?;
@@ -160,10 +154,6 @@ fn needs(
         tables = need_report(&predictions, labels).tables(figures);
     }
     let cells = figures.map(|figure| format!("<td>{figure:.4}</td>"));
-    let mut notes = published_rows(official, ScorerTask::Need, false, &figures);
-    if request.out_file {
-        notes.push(NO_FILE.to_owned());
-    }
     Ok(EvalResult {
         figures: ["Precision", "Recall", "F1"]
             .map(str::to_owned)
@@ -176,7 +166,7 @@ fn needs(
             let spaces = if name == "F1" { " " } else { "  " };
             format!("{name}:{spaces}{}", python_float(figure))
         }),
-        notes,
+        notes: published_rows(official, ScorerTask::Need, false, &figures),
         text: leaderboard.then(|| cells.join("\n")),
         tables,
         legend: full.then_some(NEED_LEGEND),
@@ -187,21 +177,20 @@ fn needs(
 /// Document relevance after the first question and its answer.
 fn documents(
     official: &Official,
-    request: &EvalRequest,
+    file: &Path,
     options: DocumentsTask,
 ) -> Result<EvalResult, Error> {
-    request.takes("--task document_relevance", &[EvalFlag::OutFile])?;
     let stem = table_stem(official.split, options.multi_turn);
-    let scores = document_scores(official, &request.file, options, &stem)?;
+    let scores = document_scores(official, file, options, &stem)?;
     let warnings = remarks(&scores, "context");
     let known = scores.metrics.iter().filter(|metric| !metric.values.is_empty());
     let figures: Vec<(String, f64)> =
         known.map(|metric| (metric.measure.clone(), metric.mean())).collect();
-    let file = format!("{stem}.pkl");
+    let table = format!("{stem}.pkl");
     let split = official.split;
     if figures.len() < scores.metrics.len() || figures.is_empty() {
         let hint = "the table and the labels must be of one release";
-        bail!(file, "scores for the contexts of {split}", "none", hint);
+        bail!(table, "scores for the contexts of {split}", "none", hint);
     }
     let figure_of =
         |name: &str| figures.iter().find(|(metric, _)| metric == name).map(|(_, figure)| *figure);
@@ -213,16 +202,16 @@ fn documents(
         _ => Vec::new(),
     };
     let leaderboard = match board {
-        Some(figures) => Some(leaderboard_row(&request.file, &figures)),
+        Some(figures) => Some(leaderboard_row(file, &figures)),
         None if options.leaderboard => {
             let hint = "leave --leaderboard out to see the metrics of the table";
-            bail!(file, "the metrics MRR100, P1, NDCG3 and NDCG5", "a table without them", hint)
+            bail!(table, "the metrics MRR100, P1, NDCG3 and NDCG5", "a table without them", hint)
         }
         None => None,
     };
     Ok(EvalResult {
         figures,
-        topics: if request.by_topic() { scores.metrics } else { Vec::new() },
+        topics: scores.metrics,
         warnings,
         notes,
         form: FigureFormat::Lines(scorer_line),
@@ -258,10 +247,9 @@ fn document_scores(
 }
 
 /// The shares of conversations whose next question is relevant, new and answered.
-fn contexts(official: &Official, request: &EvalRequest, file: &Path) -> Result<EvalResult, Error> {
-    request.takes("--conversations", &[])?;
+fn contexts(official: &Official, run: &Path, file: &Path) -> Result<EvalResult, Error> {
     let labels = official.labels()?;
-    let run = read_text_run(&Source::new(&request.file), &official.clariq.bank)?;
+    let run = read_text_run(&Source::new(run), &official.clariq.bank)?;
     let mut scorer = ContextScorer::new(&run, &official.clariq.bank, labels);
     read_records(&Source::new(file), &RecordOptions::default(), &mut |record| {
         if !record.again {
