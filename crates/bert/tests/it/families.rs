@@ -1,4 +1,4 @@
-//! A tiny model of every family against transformers: `families.json` by `scripts/make-bert-golden`.
+//! A tiny model of every family against transformers: `families.json` by `scripts/make-golden bert`.
 //! Its weights are made here, by the formula of that script, and its tokenizer is that of `tiny`.
 
 use clariq_bert::{BertEncoder, CrossEncoder};

@@ -1,4 +1,4 @@
-//! This crate against transformers. Golden files by `scripts/make-bert-golden`.
+//! This crate against transformers. Golden files by `scripts/make-golden bert`.
 
 use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, PromptKind, Tokenize, Weights};
 use clariq_collections::DataDir;
@@ -86,7 +86,7 @@ fn released() -> Option<ClariQ> {
     Some(ClariQ::open(DataDir::Folder(folder)).unwrap())
 }
 
-/// MiniLM with a classifier whose weights are cosines of their places, as `scripts/make-bert-golden
+/// MiniLM with a classifier whose weights are cosines of their places, as `scripts/make-golden bert
 /// --real` gives it.
 fn minilm_with_a_head() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();

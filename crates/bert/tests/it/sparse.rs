@@ -1,5 +1,5 @@
 //! Sparse encoders: a masked language model of every family against transformers (`sparse.json` by
-//! `scripts/make-bert-golden`), the layouts of sentence-transformers, and what is refused.
+//! `scripts/make-golden bert`), the layouts of sentence-transformers, and what is refused.
 //! `scripts/check-models` holds every layout against that library.
 
 mod refusals;

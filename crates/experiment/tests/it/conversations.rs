@@ -33,7 +33,7 @@ fn answers(work: &Work, file: &str) -> HashMap<i64, (String, f64)> {
 }
 
 /// Compares answers with those of a naive version of the recipe in Python; see
-/// `scripts/make-multi-turn-golden`.
+/// `scripts/make-golden multi_turn`.
 fn assert_golden_answers(folder: &Folder, golden: &str) {
     let work = Work::on(folder, "data", "dev");
     work.synthesize(ConversationShape::default(), "synthesized.jsonl");

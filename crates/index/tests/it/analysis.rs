@@ -1,6 +1,6 @@
 //! The token pipeline against NLTK 3.5 on recorded cases.
 //!
-//! `scripts/make-nltk-golden` wrote all columns but the first of both files.
+//! `scripts/make-golden nltk` wrote all columns but the first of both files.
 
 use clariq_index::Analyzer;
 use clariq_index::analysis::nltk::word_tokenize;

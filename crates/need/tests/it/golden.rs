@@ -1,4 +1,4 @@
-//! Features and labels against a second implementation, `scripts/make-need-golden`, on the released
+//! Features and labels against a second implementation, `scripts/make-golden need`, on the released
 //! files where they are present.
 
 use crate::labelled;

@@ -1,5 +1,5 @@
 //! The stage `rm3` expands queries as Anserini does, whose terms, weights and rankings
-//! `scripts/make-rm3-golden` writes.
+//! `scripts/make-golden rm3` writes.
 
 use crate::common::index_below;
 use clariq_core::{Doc, Documents, Hit, Request};

@@ -1,5 +1,5 @@
 //! `clariq eval`: the official scorer's output byte for byte, on odd files that
-//! `scripts/make-official-golden` writes, and the combinations of its flags.
+//! `scripts/make-golden official` writes, and the combinations of its flags.
 
 use crate::common::{Bench, root};
 use crate::written_table::eval_table;

@@ -1,5 +1,5 @@
 //! Figures against those of `pytrec_eval`, which the organisers' scorer calls
-//! (`scripts/make-mtrag-golden`).
+//! (`scripts/make-golden mtrag`).
 
 use crate::common::{open, rows, write};
 use clariq_collections::evaluation::ResultCell;

@@ -1,4 +1,4 @@
-//! The values are those of `ir_measures` and `pytrec_eval`. `scripts/make-measures-golden` makes
+//! The values are those of `ir_measures` and `pytrec_eval`. `scripts/make-golden measures` makes
 //! the files: graded labels with negative ones, topics without anything relevant, missing and
 //! unknown topics, and runs with and without ties.
 

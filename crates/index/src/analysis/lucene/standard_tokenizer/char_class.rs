@@ -1,5 +1,5 @@
 //! The classes that the grammar of `StandardTokenizerImpl.jflex` gives to characters (Unicode 12.1,
-//! Emoji 12), from `classes.txt`, which `scripts/make-lucene-golden` writes.
+//! Emoji 12), from `classes.txt`, which `scripts/make-golden lucene` writes.
 
 use std::sync::LazyLock;
 

@@ -1,35 +1,28 @@
-#!/usr/bin/env python3
-"""Write the golden files of crates/bert/tests: a tiny random BERT, and the output of transformers
-with it and with MiniLM.
+"""The output of transformers: a tiny random BERT, every family of models, and MiniLM.
 
-Usage: scripts/make-bert-golden               (with transformers and torch installed, after scripts/setup)
-       scripts/make-bert-golden --families    only `families.json`: a model of every family
-       scripts/make-bert-golden --sparse      only `sparse.json`: a masked language model of every family
-       scripts/make-bert-golden --real DIR    only `real.json`: the output of MiniLM for the released files in DIR
+It needs the weights that scripts/setup installs. --only writes `families.json`, a model of every family, or
+`sparse.json`, a masked language model of every family; --real writes `real.json`, the output of MiniLM for the
+released files in DIR.
 
 The texts of golden.json were written for this project; real.json refers to the released texts by
 their ids and contains only numbers. families.json has no weights: the tests make them by the same
-formula. Run the first form only if its files must change, because the tiny model is random.
+formula. Run it without options only if its files must change, because the tiny model is random.
 """
 
 import csv
 import json
 import math
-import os
-import sys
 from pathlib import Path
-
-if sys.argv[1:2] in (["-h"], ["--help"]):
-    sys.exit(print(__doc__.strip()))
 
 import numpy as np
 import torch
 from transformers import (AutoConfig, AutoModelForMaskedLM, AutoModelForSequenceClassification, BertConfig, BertForSequenceClassification, BertModel,
                           BertTokenizerFast)
 
-ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / "crates" / "bert" / "tests" / "data"
-CACHE = Path(os.environ.get("CLARIQ_CACHE") or Path.home() / ".cache" / "clariq")
+from environment import CACHE
+
+PACKAGES = ["transformers", "torch", "numpy", "sentencepiece"]
+FOLDER = "crates/bert/tests/data"
 TEXTS = [
     "How do I pitch a tent in strong wind?",
     "do you need better tent pegs",
@@ -60,7 +53,7 @@ def embeddings(model, tokenizer):
     return rows
 
 
-def real(data):
+def real(folder, data):
     """Vectors of questions, and logits of dev pairs by a head that the test can compute too."""
     csv.field_size_limit(1 << 30)
     read = lambda name: list(csv.DictReader(open(data / name, encoding="utf-8", newline=""), delimiter="\t"))
@@ -84,7 +77,7 @@ def real(data):
             encoded = tokenizer(requests[topic], bank[question], return_tensors="pt")
             logits.append([topic, question, round(model(**encoded).logits.item(), 6)])
     golden = {"vectors": vectors, "logits": logits}
-    (DATA / "real.json").write_text(json.dumps(golden).replace("], ", "],\n") + "\n", encoding="utf-8")
+    (folder / "real.json").write_text(json.dumps(golden).replace("], ", "],\n") + "\n", encoding="utf-8")
 
 
 SIZES = dict(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24, max_position_embeddings=98, pad_token_id=0)
@@ -111,9 +104,9 @@ def numbers(name, size):
     return torch.from_numpy((1.0 + 0.4 * uniform if is_norm else uniform).astype(np.float32)).reshape(size)
 
 
-def families():
+def families(folder):
     """A model of every family, whose weights the tests make by the same formula."""
-    tokenizer = BertTokenizerFast(str(DATA / "tiny" / "vocab.txt"))
+    tokenizer = BertTokenizerFast(str(folder / "tiny" / "vocab.txt"))
     lines = []
     for name, more in FAMILIES.items():
         sizes = {key: SIZES[key] for key in ["max_position_embeddings", "pad_token_id"]} if name == "distilbert" else SIZES
@@ -136,13 +129,13 @@ def families():
         config |= {key: getattr(model.config, key) for key in dropout + ["layer_norm_eps"] if hasattr(model.config, key)}
         entry = dict(name=name, config=config, tensors=tensors, vectors=vectors, logits=logits)
         lines.append(json.dumps(entry, separators=(",", ":")))
-    (DATA / "families.json").write_text("[" + ",\n".join(lines) + "]\n", encoding="utf-8")
+    (folder / "families.json").write_text("[" + ",\n".join(lines) + "]\n", encoding="utf-8")
 
 
-def sparse():
+def sparse(folder):
     """A masked language model of every family, and the weights of words by each pooling and activation,
     as sentence-transformers' SpladePooling computes them."""
-    tokenizer = BertTokenizerFast(str(DATA / "tiny" / "vocab.txt"))
+    tokenizer = BertTokenizerFast(str(folder / "tiny" / "vocab.txt"))
     log = lambda logits: torch.log1p(torch.relu(logits))
     ways = {
         "max relu": lambda logits: log(logits).max(0).values,
@@ -174,18 +167,24 @@ def sparse():
         config["architectures"] = [type(model).__name__]
         entry = dict(name=name, config=config, tensors=tensors, weights=weights)
         lines.append(json.dumps(entry, separators=(",", ":")))
-    (DATA / "sparse.json").write_text("[" + ",\n".join(lines) + "]\n", encoding="utf-8")
+    (folder / "sparse.json").write_text("[" + ",\n".join(lines) + "]\n", encoding="utf-8")
 
 
-def main():
-    if sys.argv[1:2] == ["--sparse"]:
-        return sparse()
-    if sys.argv[1:2] == ["--real"]:
-        return real(Path(sys.argv[2]))
-    if sys.argv[1:2] == ["--families"]:
-        return families()
+ONLY = {"families": families, "sparse": sparse}
+
+
+def add_arguments(parser):
+    parser.add_argument("--only", choices=ONLY)
+    parser.add_argument("--real", type=Path, metavar="DIR")
+
+
+def make(folder, arguments):
+    if arguments.only:
+        return ONLY[arguments.only](folder)
+    if arguments.real:
+        return real(folder, arguments.real)
     torch.manual_seed(1)
-    tiny = DATA / "tiny"
+    tiny = folder / "tiny"
     tiny.mkdir(parents=True, exist_ok=True)
     (tiny / "vocab.txt").write_text("".join(f"{word}\n" for word in vocabulary()), encoding="utf-8")
     tokenizer = BertTokenizerFast(str(tiny / "vocab.txt"))
@@ -202,10 +201,6 @@ def main():
     model = BertModel.from_pretrained(minilm).eval()
     tokenizer = BertTokenizerFast(str(minilm / "vocab.txt"))
     golden["minilm"] = [[round(value, 7) for value in row[:32]] for row in embeddings(model, tokenizer)]
-    families()
-    sparse()
-    (DATA / "golden.json").write_text(json.dumps(golden, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    families(folder)
+    sparse(folder)
+    (folder / "golden.json").write_text(json.dumps(golden, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

@@ -1,8 +1,4 @@
-#!/usr/bin/env python3
-"""Writes the figures of 100 random runs, computed by pytrec_eval as the organisers of MTRAG do.
-
-    pip install pytrec_eval-terrier
-    scripts/make-mtrag-golden crates/track-mtrag/tests/golden/scores.json.gz
+"""The figures of 100 random runs, computed by pytrec_eval as the organisers of MTRAG do.
 
 Runs leave requests out, answer some with nothing, tie scores, and rank passages under the id of the
 request, which the organisers drop.
@@ -11,13 +7,11 @@ request, which the organisers drop.
 import gzip
 import json
 import random
-import sys
-
-if sys.argv[1:2] in (["-h"], ["--help"]):
-    sys.exit(print(__doc__.strip()))
 
 import pytrec_eval
 
+PACKAGES = ["pytrec_eval-terrier==0.5.11"]
+FOLDER = "crates/track-mtrag/tests/golden"
 CUTOFFS = [1, 3, 5, 10]
 KEYS = [f"ndcg_cut_{k}" for k in CUTOFFS] + [f"recall_{k}" for k in CUTOFFS]
 DOMAINS = {"clapnq": 12, "cloud": 5, "govt": 8}
@@ -66,7 +60,7 @@ def figures(run, tasks, qrels):
     return rows
 
 
-def main():
+def make(folder, _):
     random.seed(51)
     tasks, pools, qrels = make_requests()
     cases = []
@@ -76,9 +70,6 @@ def main():
         cases.append({"run": written, "figures": figures(run, tasks, qrels)})
     relevant = [[request, list(passages)] for request, passages in qrels.items()]
     golden = {"tasks": list(tasks.items()), "qrels": relevant, "cases": cases}
-    with open(sys.argv[1], "wb") as out:
+    with open(folder / "scores.json.gz", "wb") as out:
         text = json.dumps(golden, separators=(",", ":")).encode()
         out.write(gzip.compress(text, mtime=0))
-
-
-main()

@@ -1,7 +1,4 @@
-#!/usr/bin/env python3
-"""Recompute the golden files of the published multi-turn BM25 baseline.
-
-Usage: scripts/make-multi-turn-golden CLARIQ [--data DIR] [--out FILE]
+"""The published multi-turn BM25 baseline.
 
 The naive version of the recipe, one context after the other, with rank_bm25:
 the query is the request, then for every turn so far the question, a blank and
@@ -16,34 +13,26 @@ human-generated table. Each line of the output is
 
   file <TAB> context id <TAB> question id <TAB> questions that remain
 
-and holds no text. Without --data the sample collection is answered, and the
-output is crates/experiment/tests/data/multi_turn/sample.tsv. With it, name FILE:
-crates/experiment/tests/data/multi_turn/clariq.tsv for the released files.
-
-It needs a Python with rank-bm25 0.2.2, nltk 3.5 and numpy: that of
-scripts/bench-bm25, ~/.cache/clariq/bench-venv/bin/python, has them.
+and holds no text. sample.tsv is that of the sample collection; with --data, clariq.tsv
+is written, that of the released files.
 """
 
-import argparse
 import csv
 import json
 import re
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
-
-if sys.argv[1:2] in (["-h"], ["--help"]):
-    sys.exit(print(__doc__.strip()))
 
 import numpy as np
 from nltk.stem import PorterStemmer
 from nltk.tokenize import word_tokenize
 from rank_bm25 import BM25Okapi
 
-ROOT = Path(__file__).resolve().parent.parent
-SAMPLE = ROOT / "data" / "sample"
-GOLDEN = ROOT / "crates" / "runner" / "tests" / "data" / "multi_turn"
+from environment import ROOT, say
+
+PACKAGES = ["rank-bm25==0.2.2", "nltk==3.5", "numpy==2.4.6", "regex", "joblib", "tqdm", "click"]
+FOLDER = "crates/experiment/tests/data/multi_turn"
 WANTED = 2_000
 
 
@@ -82,18 +71,19 @@ def synthesized(clariq, data):
             yield context, request, turns
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser):
     parser.add_argument("clariq", type=Path, help="the built command")
-    parser.add_argument("--data", type=Path, default=SAMPLE, help="folder with the ClariQ files")
-    parser.add_argument("--out", type=Path, default=GOLDEN / "sample.tsv", help="file to write")
-    arguments = parser.parse_args()
+    parser.add_argument("--data", type=Path, help="folder with the released ClariQ files")
+
+
+def make(folder, arguments):
+    data, name = (arguments.data, "clariq.tsv") if arguments.data else (ROOT / "data" / "sample", "sample.tsv")
     stops, stem = stop_words(), PorterStemmer().stem
 
     def tokens(text):
         return [stem(word) for word in word_tokenize(text, preserve_line=True) if word not in stops]
 
-    bank = rows(arguments.data / "question_bank.tsv")
+    bank = rows(data / "question_bank.tsv")
     # Descending ids, so that a stable sort by score leaves equal scores as wanted.
     bank.sort(key=lambda row: row["question_id"], reverse=True)
     model = BM25Okapi([tokens(row["question"]) for row in bank])
@@ -109,17 +99,14 @@ def main():
         return (remaining[0] if remaining else "-", len(remaining))
 
     files = {
-        "human": human(arguments.data / "multi_turn_human_generated_data.tsv"),
-        "synthesized": synthesized(arguments.clariq, arguments.data),
+        "human": human(data / "multi_turn_human_generated_data.tsv"),
+        "synthesized": synthesized(arguments.clariq, data),
     }
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    with open(arguments.out, "w", encoding="utf-8") as out:
-        for name, contexts in files.items():
+    count = 0
+    with open(folder / name, "w", encoding="utf-8") as out:
+        for kind, contexts in files.items():
             for context, request, turns in contexts:
                 question, remaining = answer(request, turns)
-                out.write(f"{name}\t{context}\t{question}\t{remaining}\n")
-    print(f"{arguments.out}: {sum(1 for _ in open(arguments.out))} contexts", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()
+                count += 1
+                out.write(f"{kind}\t{context}\t{question}\t{remaining}\n")
+    say(f"{name}: {count} contexts")

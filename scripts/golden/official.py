@@ -1,10 +1,6 @@
-#!/usr/bin/env python3
-"""Rewrite the golden files that compare `clariq eval` with the official scorer.
+"""The official scorer of ClariQ.
 
-Usage: scripts/make-official-golden [DIRECTORY]
-
-DIRECTORY defaults to crates/runner/tests/data/official. For the dev split of
-data/sample it gets
+For the dev split of data/sample:
 
   NAME.run, NAME.need   a run or need file, made up with a fixed seed
   NAME.out              the output of the official scorer for it
@@ -14,9 +10,8 @@ for this project after its behaviour: the same calls of pandas and scikit-learn
 in the same order, because they decide which of two equal scores is kept, in
 which order numbers are added, and what an undefined ratio is.
 
-It needs a Python with the packages pandas and scikit-learn. Python floats are
-printed with the digits that `repr` gives, which all releases since 3.1 share;
-the F1 figures are those of scikit-learn 1.3 and later.
+Python floats are printed with the digits that `repr` gives, which all releases
+since 3.1 share; the F1 scores are those of scikit-learn 1.3 and later.
 """
 
 import io
@@ -25,15 +20,14 @@ import random
 import statistics
 import sys
 import warnings
-from pathlib import Path
-
-if sys.argv[1:2] in (["-h"], ["--help"]):
-    sys.exit(print(__doc__.strip()))
 
 import pandas as pd
 from sklearn.metrics import f1_score, precision_score, recall_score
 
-ROOT = Path(__file__).resolve().parent.parent
+from environment import ROOT
+
+PACKAGES = ["pandas==3.1.1", "scikit-learn"]
+FOLDER = "crates/runner/tests/data/official"
 CUTOFFS = (5, 10, 20, 30)
 
 
@@ -152,18 +146,11 @@ def cases(labels):
     return files
 
 
-def main():
-    default = ROOT / "crates" / "runner" / "tests" / "data" / "official"
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else default
-    folder.mkdir(parents=True, exist_ok=True)
+def make(folder, _):
     labels = sample_labels()
     for name, text in cases(labels).items():
         path = folder / name
         path.write_bytes(text.encode("ascii"))
         scorer = question_relevance if path.suffix == ".run" else clarification_need
         path.with_suffix(path.suffix + ".out").write_bytes(printed(scorer, labels, path).encode("ascii"))
-        print(path)
-
-
-if __name__ == "__main__":
-    main()
+        print(path.name)

@@ -1,9 +1,6 @@
-#!/usr/bin/env python3
-"""Recompute the golden file that compares the stage rm3 with Anserini's.
+"""RM3 as in Anserini.
 
-Usage: scripts/make-rm3-golden ANSERINI_FATJAR [--java JAVA] [--out FILE]
-
-It indexes the question bank and the passages of the built-in samples with
+JAR is Anserini's fat jar. It indexes the question bank and the passages of the built-in samples with
 Anserini, and writes for every request and utterance of them, tab-separated:
 collection, id, text, the terms of BM25 + RM3's expanded query with their
 weights, and its five best documents with their scores. BM25 has k1 0.9 and
@@ -14,14 +11,16 @@ pyserini/resources/jars; the committed file is of anserini-1.7.1-fatjar.jar,
 which needs a JDK of release 21 or later.
 """
 
-import argparse
 import csv
 import json
 import subprocess
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from environment import ROOT
+
+PACKAGES = []
+FOLDER = "crates/rank/tests/data"
 DATA = ROOT / "data"
 
 # Documents as JSON lines, an empty line, then requests: id, tab, text.
@@ -82,27 +81,23 @@ def ikat():
     return documents, turns
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser):
     parser.add_argument("jar", type=Path)
     parser.add_argument("--java", default="java")
-    parser.add_argument("--out", type=Path, default=ROOT / "crates/rank/tests/data/rm3.tsv")
-    arguments = parser.parse_args()
+
+
+def make(folder, arguments):
     golden = ""
     for name, (documents, requests) in (("clariq", clariq()), ("ikat", ikat())):
-        with tempfile.TemporaryDirectory() as folder:
-            folder = Path(folder)
-            (folder / "Golden.java").write_text(PROGRAM, "utf-8")
+        with tempfile.TemporaryDirectory() as scratch:
+            scratch = Path(scratch)
+            (scratch / "Golden.java").write_text(PROGRAM, "utf-8")
             lines = [json.dumps({"id": id, "contents": text}) for id, text in documents]
             lines += ["", *(f"{id}\t{text}" for id, text in requests)]
-            (folder / "in").write_text("\n".join(lines), "utf-8")
-            command = [arguments.java, "-cp", arguments.jar, folder / "Golden.java"]
-            command += [folder / "in", folder / "index", folder / "out"]
+            (scratch / "in").write_text("\n".join(lines), "utf-8")
+            command = [arguments.java, "-cp", arguments.jar, scratch / "Golden.java"]
+            command += [scratch / "in", scratch / "index", scratch / "out"]
             subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
-            found = (folder / "out").read_text("utf-8").splitlines()
+            found = (scratch / "out").read_text("utf-8").splitlines()
         golden += "".join(f"{name}\t{line}\n" for line in found)
-    arguments.out.write_text(golden, "utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    (folder / "rm3.tsv").write_text(golden, "utf-8")

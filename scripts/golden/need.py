@@ -1,22 +1,15 @@
-#!/usr/bin/env python3
-"""Write crates/need/tests/data/golden.json: the results of a second implementation of the need
-model's lexical features and of the model `lexical` on the released ClariQ files. The file contains
-no text of the collection: columns are summed, once plainly and once weighted by the row number, and
-labels are hashed.
+"""A second implementation of the need model's lexical features and of the model `lexical`.
 
-    pip install pandas scikit-learn snowballstemmer
-    scripts/make-need-golden ../shared/clariq/data
+golden.json has their results on the released ClariQ files, in the folder DATA. It contains no text of the
+collection: columns are summed, once plainly and once weighted by the row number, and labels are hashed.
 """
-import collections, hashlib, json, math, pathlib, re, sys
-
-if sys.argv[1:2] in (["-h"], ["--help"]):
-    sys.exit(print(__doc__.strip()))
+import collections, hashlib, json, math, pathlib, re
 
 import numpy as np, pandas as pd, snowballstemmer
 from sklearn.linear_model import LogisticRegression
 
-DATA = pathlib.Path(sys.argv[1])
-OUT = pathlib.Path(__file__).parent.parent / "crates/need/tests/data/golden.json"
+PACKAGES = ["pandas", "scikit-learn", "snowballstemmer"]
+FOLDER = "crates/need/tests/data"
 STOP = set("a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with".split())
 FUNCTION = STOP | set("i me my you your he she we us our do does did can could should would how what which who where when why from about have has had am im id s m d some any more most so than get find".split())
 stem = snowballstemmer.stemmer("english").stemWords
@@ -66,45 +59,50 @@ def core(request):
             np.mean([len(w) for w in cw]) if cw else 0.0, sum(w[0].isupper() for w in words)], stem(cw)
 
 
-bank = pd.read_csv(DATA / "question_bank.tsv", sep="\t", keep_default_na=False)
-BANK = [stem([w for w in tokens(q) if w not in STOP]) for q in bank.question]
-AVG = np.mean([len(t) for t in BANK]); POST = collections.defaultdict(list)
-for i, t in enumerate(BANK):
-    for w, c in collections.Counter(t).items(): POST[w].append((i, c))
 KINDS = [r"\b(refer|mean|talking about)", r"\bwhich\b", r"\b(kind|type)\b", r"\b(specific|particular|certain)", r"\b(know|learn)\b",
          r"\bor\b", r"\b(buy|purchase|shop|store|sell|price|cost)", r"\b(location|located|where|near|live|area|state|city)\b", r"\bhistory\b",
          r"\b(movie|film|tv|song|book|band|game|music|album|lyrics)", r"\b(symptom|treat|medical|disease|doctor|health|cause)", r"\bhow\b"]
-HIT = np.array([[float(bool(re.search(p, q))) for p in KINDS] for q in bank.question])
 
 
-def aspects(stems, k1=0.9, b=0.4):
-    s = np.zeros(len(BANK))
-    for w in stems:
-        p = POST.get(w, ()); idf = math.log(1 + (len(BANK) - len(p) + 0.5) / (len(p) + 0.5))
-        for i, c in p: s[i] += idf * c / (c + k1 * (1 - b + b * len(BANK[i]) / AVG))
-    return HIT[[i for i in np.argsort(-s, kind="stable")[:15] if s[i] > 0]].sum(0) / 15
+def add_arguments(parser):
+    parser.add_argument("data", type=pathlib.Path, help="folder with the released ClariQ files")
 
 
-def load(split):
-    d = pd.read_csv(DATA / f"{split}.tsv", sep="\t").rename(columns={"initial request": "initial_request"})
-    d = d.drop_duplicates("topic_id").reset_index(drop=True)
-    rows = [core(r) for r in d.initial_request]
-    return d, np.array([f for f, _ in rows], float), np.array([aspects(s) for _, s in rows], float)
+def make(folder, arguments):
+    data = arguments.data
+    bank = pd.read_csv(data / "question_bank.tsv", sep="\t", keep_default_na=False)
+    questions = [stem([w for w in tokens(q) if w not in STOP]) for q in bank.question]
+    average = np.mean([len(t) for t in questions]); post = collections.defaultdict(list)
+    for i, t in enumerate(questions):
+        for w, c in collections.Counter(t).items(): post[w].append((i, c))
+    hits = np.array([[float(bool(re.search(p, q))) for p in KINDS] for q in bank.question])
 
+    def aspects(stems, k1=0.9, b=0.4):
+        s = np.zeros(len(questions))
+        for w in stems:
+            p = post.get(w, ()); idf = math.log(1 + (len(questions) - len(p) + 0.5) / (len(p) + 0.5))
+            for i, c in p: s[i] += idf * c / (c + k1 * (1 - b + b * len(questions[i]) / average))
+        return hits[[i for i in np.argsort(-s, kind="stable")[:15] if s[i] > 0]].sum(0) / 15
 
-ALL = {s: load(s) for s in ("train", "dev", "test")}
-y = ALL["train"][0].clarification_need.values
-golden = {}
-for split, (d, c, a) in ALL.items():
-    both = np.hstack([c, a]); place = np.arange(1, len(both) + 1)
-    golden[split] = {"topics": len(both), "sums": both.sum(0).round(9).tolist(), "weighted": (place @ both).round(9).tolist()}
-    if split != "train":
-        p = np.zeros((len(c), 4))
-        for train, held in ((ALL["train"][1], c), (np.hstack(ALL["train"][1:]), both)):
-            m, sd = train.mean(0), train.std(0); sd = np.where(sd > 1e-12, sd, 1.0)
-            lr = LogisticRegression(C=0.03, max_iter=2000, tol=1e-7).fit((train - m) / sd, y)
-            p += lr.predict_proba((held - m) / sd) / 2
-        labels = (p / (np.bincount(y)[1:] / len(y)) ** 0.25).argmax(1) + 1
-        golden[split]["labels_sha256"] = hashlib.sha256("".join(map(str, labels)).encode()).hexdigest()
-        golden[split]["mean_probabilities"] = p.mean(0).round(6).tolist()
-OUT.write_text(json.dumps(golden, indent=1) + "\n")
+    def load(split):
+        d = pd.read_csv(data / f"{split}.tsv", sep="\t").rename(columns={"initial request": "initial_request"})
+        d = d.drop_duplicates("topic_id").reset_index(drop=True)
+        rows = [core(r) for r in d.initial_request]
+        return d, np.array([f for f, _ in rows], float), np.array([aspects(s) for _, s in rows], float)
+
+    ALL = {s: load(s) for s in ("train", "dev", "test")}
+    y = ALL["train"][0].clarification_need.values
+    golden = {}
+    for split, (d, c, a) in ALL.items():
+        both = np.hstack([c, a]); place = np.arange(1, len(both) + 1)
+        golden[split] = {"topics": len(both), "sums": both.sum(0).round(9).tolist(), "weighted": (place @ both).round(9).tolist()}
+        if split != "train":
+            p = np.zeros((len(c), 4))
+            for train, held in ((ALL["train"][1], c), (np.hstack(ALL["train"][1:]), both)):
+                m, sd = train.mean(0), train.std(0); sd = np.where(sd > 1e-12, sd, 1.0)
+                lr = LogisticRegression(C=0.03, max_iter=2000, tol=1e-7).fit((train - m) / sd, y)
+                p += lr.predict_proba((held - m) / sd) / 2
+            labels = (p / (np.bincount(y)[1:] / len(y)) ** 0.25).argmax(1) + 1
+            golden[split]["labels_sha256"] = hashlib.sha256("".join(map(str, labels)).encode()).hexdigest()
+            golden[split]["mean_probabilities"] = p.mean(0).round(6).tolist()
+    (folder / "golden.json").write_text(json.dumps(golden, indent=1) + "\n")

@@ -1,10 +1,6 @@
-#!/usr/bin/env python3
-"""Recompute the golden files that compare the token pipeline with NLTK 3.5.
+"""The token pipeline of NLTK 3.5, whose results later releases do not repeat.
 
-Usage: scripts/make-nltk-golden [DIRECTORY]
-
-DIRECTORY defaults to crates/index/tests/data and holds two files whose first
-column is the input and whose other columns this script writes anew:
+Two files whose first column is the input and whose other columns are written anew:
 
   nltk_stems.tsv   word <TAB> stem
   nltk_tokens.tsv  text <TAB> words <TAB> tokens (JSON: a string, two arrays)
@@ -14,33 +10,27 @@ Stems are those of PorterStemmer(), words those of word_tokenize(text,
 preserve_line=True), and tokens the stems of the words that are not stop words.
 The stop words are read from src/analysis/nltk.rs, as NLTK has its list
 in a corpus that is installed separately.
-
-It needs a Python with the package nltk, release 3.5 exactly, whose results
-later releases do not repeat, and with what that imports: regex, joblib, tqdm
-and click.
 """
 
 import json
 import re
 import sys
-from pathlib import Path
 
-if sys.argv[1:2] in (["-h"], ["--help"]):
-    sys.exit(print(__doc__.strip()))
-
-import nltk
 from nltk.stem import PorterStemmer
 from nltk.tokenize import word_tokenize
 
-CRATE = Path(__file__).resolve().parent.parent / "crates" / "index"
+from environment import ROOT
+
+PACKAGES = ["nltk==3.5", "regex", "joblib", "tqdm", "click"]
+FOLDER = "crates/index/tests/data"
 
 
 def stop_words():
-    source = (CRATE / "src" / "analysis" / "nltk.rs").read_text("utf-8")
+    source = (ROOT / "crates/index/src/analysis/nltk.rs").read_text("utf-8")
     array = re.search(r"STOP_WORDS: \[&str; (\d+)\] = \[(.*?)\];", source, re.DOTALL)
     words = set(re.findall(r'"([^"]+)"', array[2]))
     if len(words) != int(array[1]):
-        sys.exit("make-nltk-golden: the stop word list was misread")
+        sys.exit("make-golden: the stop word list was misread")
     return words
 
 
@@ -52,10 +42,7 @@ def rewrite(path, columns):
     print(f"{path}: {len(first)} lines")
 
 
-def main():
-    if nltk.__version__ != "3.5":
-        sys.exit(f"make-nltk-golden: needs nltk 3.5, found {nltk.__version__}")
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else CRATE / "tests" / "data"
+def make(folder, _):
     stops = stop_words()
     stem = PorterStemmer().stem
 
@@ -66,7 +53,3 @@ def main():
 
     rewrite(folder / "nltk_stems.tsv", stem)
     rewrite(folder / "nltk_tokens.tsv", words_and_tokens)
-
-
-if __name__ == "__main__":
-    main()

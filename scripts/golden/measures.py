@@ -1,9 +1,4 @@
-#!/usr/bin/env python3
-"""Rewrite the golden files that compare the measures by name with ir_measures.
-
-Usage: scripts/make-measures-golden [DIRECTORY]
-
-DIRECTORY defaults to crates/eval/tests/data/measures. It gets
+"""The measures of ir_measures and pytrec_eval.
 
   graded.qrels           grades from -2 to 3; a topic without anything relevant,
                          one with negative grades only, one that no run answers
@@ -14,9 +9,6 @@ DIRECTORY defaults to crates/eval/tests/data/measures. It gets
   ties.tsv, distinct.tsv for each judged topic and for the mean (`all`) the
                          values of ir_measures and pytrec_eval for the run
 
-It needs a Python with the packages ir_measures, pytrec_eval-terrier and
-cwl-eval (0.4.3, 0.5.11 and 1.0.12 made the committed files).
-
 ir_measures computes measures with several packages. What it takes from
 pytrec_eval is trec_eval itself. RBP comes from cwl_eval and RR@k from the
 script of MS MARCO, which break ties in other ways (by the order of lines, by
@@ -25,17 +17,13 @@ the run is handed over in trec_eval's order with scores that do not tie.
 """
 
 import random
-import sys
-from pathlib import Path
-
-if sys.argv[1:2] in (["-h"], ["--help"]):
-    sys.exit(print(__doc__.strip()))
 
 import ir_measures
 import numpy as np
 import pytrec_eval
 
-ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ["ir-measures==0.4.3", "pytrec_eval-terrier==0.5.11", "cwl-eval==1.0.12"]
+FOLDER = "crates/eval/tests/data/measures"
 
 # Names as ir_measures spells them.
 MEASURES = """
@@ -128,9 +116,7 @@ def as_dict(lines, number):
     return topics
 
 
-def main():
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "crates/eval/tests/data/measures"
-    folder.mkdir(parents=True, exist_ok=True)
+def make(folder, _):
     rng = random.Random(42)
     documents = [f"Q{number:05}" for number in rng.sample(range(4000), 30)]
     documents += ["D-9", "d10", "d9", "dé", "D10"]
@@ -147,7 +133,3 @@ def main():
         table = ["\t".join(["topic", *columns])]
         table += ["\t".join([topic, *(repr(float(column[topic])) for column in columns.values())]) for topic in topics]
         (folder / f"{name}.tsv").write_text("\n".join(table) + "\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,10 +1,6 @@
-#!/usr/bin/env python3
-"""Write the small evaluation tables that pin the pickle reader to Python.
+"""Small evaluation tables that pin the pickle reader to Python.
 
-Usage: scripts/make-pickle-fixtures [DIRECTORY]
-
-DIRECTORY defaults to crates/track-clariq/tests/data/pickle and holds, for each of
-two tables (`single`, whose contexts are facets, and `multi`, whose contexts
+For each of two tables (`single`, whose contexts are facets, and `multi`, whose contexts
 are numbers):
 
   TABLE.jsonl               the table that every pickle must be read as
@@ -12,27 +8,19 @@ are numbers):
   multi.pN.numpyM.pkl       float64 and int64 of numpy M
   multi.p4.ordered.pkl      of collections.OrderedDict
 
-The numpy files are written by the numpy that is installed. As numpy 2 calls
-its modules differently, run the script twice, with a Python that has numpy 1
-and with one that has numpy 2:
-
-  python3 -m venv /tmp/np1 && /tmp/np1/bin/pip install 'numpy<2'
-  /tmp/np1/bin/python scripts/make-pickle-fixtures
-
-The committed files are those of Python 3.11 with numpy 1.26 and 2.4.
+The numpy files are written by the numpy that is installed. As numpy 2 calls its
+modules differently, make them once more by `--with numpy==1.26.4`. The committed
+files are those of Python 3.11.
 """
 
 import json
 import pickle
-import sys
 from collections import OrderedDict
-from pathlib import Path
-
-if sys.argv[1:2] in (["-h"], ["--help"]):
-    sys.exit(print(__doc__.strip()))
 
 import numpy
 
+PACKAGES = ["numpy==2.4.6"]
+FOLDER = "crates/track-clariq/tests/data/pickle"
 MAJOR = numpy.__version__.split(".")[0]
 FIGURES = [0.1, 1 / 3, 0.0, -0.0, 1.0, 1e-300, 1.7976931348623157e308, 0.30000000000000004, 5e-324, 0.7]
 
@@ -68,8 +56,7 @@ def lines(table):
             yield json.dumps(line, ensure_ascii=False) + "\n"
 
 
-def main(folder):
-    folder.mkdir(parents=True, exist_ok=True)
+def make(folder, _):
     facets = ["F0010", "F0009", "é 😀 \\u0041\n", "12"]
     numbers = [0, 255, 256, 65536, -1, 2**31, -(2**40), 2**62, 12]
     single, multi = table(facets, float, str), table(numbers, float, int)
@@ -82,8 +69,3 @@ def main(folder):
         (folder / f"multi.p{protocol}.numpy{MAJOR}.pkl").write_bytes(pickle.dumps(of_numpy, protocol))
     ordered = table(numbers, float, int, OrderedDict)
     (folder / "multi.p4.ordered.pkl").write_bytes(pickle.dumps(ordered, 4))
-
-
-if __name__ == "__main__":
-    here = Path(__file__).resolve().parent.parent
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else here / "crates/track-clariq/tests/data/pickle")

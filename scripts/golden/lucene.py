@@ -1,7 +1,4 @@
-#!/usr/bin/env python3
-"""Recompute the table of character classes and the golden files of the analyser `lucene`.
-
-Usage: scripts/make-lucene-golden JAR [--java JAVA] [--javac JAVAC]
+"""The tokens of Lucene's StandardTokenizer, and its table of character classes.
 
 JAR contains Lucene's StandardTokenizer, such as Anserini's fat jar in the Python package pyserini
 (pyserini/resources/jars; the committed files are of anserini-1.7.1-fatjar.jar, which needs Java 21
@@ -21,12 +18,12 @@ and in crates/index/tests/data/:
   positions of their tokens.
 """
 
-import argparse
 import subprocess
 import tempfile
 from pathlib import Path
 
-INDEX = Path(__file__).resolve().parent.parent / "crates" / "index"
+PACKAGES = []
+FOLDER = "crates/index"
 
 PROGRAM = r"""
 import java.io.*;
@@ -160,23 +157,18 @@ public class Golden {
 """
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser):
     parser.add_argument("jar", type=Path)
     parser.add_argument("--java", default="java")
     parser.add_argument("--javac", default="javac")
-    arguments = parser.parse_args()
-    outputs = [
-        INDEX / "src" / "analysis" / "lucene" / "classes.txt",
-        INDEX / "tests" / "data" / "lucene_characters.txt",
-        INDEX / "tests" / "data" / "lucene_texts.txt",
-    ]
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "Golden.java"
+
+
+def make(folder, arguments):
+    data = folder / "tests" / "data"
+    outputs = [folder / "src/analysis/lucene/classes.txt", data / "lucene_characters.txt", data / "lucene_texts.txt"]
+    with tempfile.TemporaryDirectory() as classes:
+        source = Path(classes) / "Golden.java"
         source.write_text(PROGRAM, "utf-8")
-        subprocess.run([arguments.javac, "-d", folder, source], check=True)
-        class_path = f"{arguments.jar}:{folder}"
+        subprocess.run([arguments.javac, "-d", classes, source], check=True)
+        class_path = f"{arguments.jar}:{classes}"
         subprocess.run([arguments.java, "-cp", class_path, "Golden", *outputs], check=True)
-
-
-main()
