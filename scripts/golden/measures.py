@@ -12,10 +12,13 @@
 ir_measures computes measures with several packages. What it takes from
 pytrec_eval is trec_eval itself. RBP comes from cwl_eval and RR@k from the
 script of MS MARCO, which break ties in other ways (by the order of lines, by
-ascending id), and Judged from its own code, by ascending id: for these three
-the run is handed over in trec_eval's order with scores that do not tie.
+ascending id), Judged from its own code, by ascending id, and ERR and the
+exponential nDCG from gdeval, which compares scores in double precision: for
+these the run is handed over in trec_eval's order with scores that do not tie.
+gdeval, which needs perl, prints five digits; here it prints all of them.
 """
 
+import pkgutil
 import random
 
 import ir_measures
@@ -30,11 +33,17 @@ MEASURES = """
     R@1 R@5 R@10 R@30 R(rel=2)@5 P@1 P@5 P@10 P@30 P(rel=2)@5 P(rel=3)@10
     nDCG nDCG@1 nDCG@3 nDCG@5 nDCG@10 nDCG@100 AP AP@5 AP@10 AP(rel=2) AP(rel=2)@10
     RR RR(rel=2) RR(rel=4) Success@1 Success@5 Success(rel=3)@5
+    Rprec Rprec(rel=2) Bpref Bpref(rel=2) SetP SetP(rel=2) SetR SetR(rel=2)
+    SetF SetF(beta=2.0) SetF(beta=0.5,rel=2)
+    P(judged_only=True)@5 R(judged_only=True)@5 nDCG(judged_only=True)@5 AP(judged_only=True)
+    AP(rel=2,judged_only=True)@5 RR(judged_only=True) Success(judged_only=True)@1
+    Rprec(judged_only=True) SetP(judged_only=True) SetF(judged_only=True)
 """.split()
 # Names that ir_measures computes with packages that break ties in other ways.
 UNTIED = """
     RR@1 RR@2 RR@10 RR(rel=2)@5 RBP(rel=1) RBP(rel=2,p=0.5) RBP(rel=1,p=0.95)
     Judged@1 Judged@5 Judged@10 Judged@30
+    ERR@1 ERR@5 ERR@20 nDCG(dcg='exp-log2')@1 nDCG(dcg='exp-log2')@5 nDCG(dcg='exp-log2')@20
 """.split()
 # Names as trec_eval spells them, straight from pytrec_eval.
 TREC = {
@@ -82,6 +91,17 @@ def make_run(rng, documents, tied):
     return lines
 
 
+def print_all_digits():
+    """Has ir_measures start a gdeval that prints values as they are."""
+    read = pkgutil.get_data
+
+    def with_digits(package, name):
+        content = read(package, name)
+        return content.replace(b"%.5f", b"%.17g") if name.endswith("gdeval.pl") else content
+
+    pkgutil.get_data = with_digits
+
+
 def untied(run):
     """The run in trec_eval's order, with scores that do not tie."""
     topics = {}
@@ -117,6 +137,7 @@ def as_dict(lines, number):
 
 
 def make(folder, _):
+    print_all_digits()
     rng = random.Random(42)
     documents = [f"Q{number:05}" for number in rng.sample(range(4000), 30)]
     documents += ["D-9", "d10", "d9", "dé", "D10"]

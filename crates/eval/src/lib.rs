@@ -11,7 +11,7 @@
 //! let qrels = Qrels::from_judgements("a.qrels", &[judged, unanswered])?;
 //! let line = RunLine { topic: "1".into(), document: "d1".into(), score: 1.0, line: 1 };
 //! let run = Run { lines: vec![line], ..Run::default() };
-//! let scores = evaluate(&parse_measures("nDCG@10 AP")?, &RankedRun::new(&run), &qrels);
+//! let scores = evaluate(&parse_measures("nDCG@10 AP")?, &RankedRun::new(&run), &qrels)?;
 //! assert_eq!(scores.means, [0.5, 0.5], "topic 2 counts 0");
 //! # Ok::<(), clariq_core::Error>(())
 //! ```

@@ -7,13 +7,15 @@
 #![doc = include_str!("measures/table.md")]
 //!
 //! Without `@k` the whole ranking counts. The parameter `rel` is the lowest grade that counts as
-//! relevant, 1 unless given: `P(rel=2)@5`; `p` is 0.8 unless given.
+//! relevant, 1 unless given: `P(rel=2)@5`; `p` is 0.8 and `beta` 1 unless given; `judged_only=True` takes
+//! documents that are not judged out of the ranking first.
 //!
 //! Measures compare a [`RankedRun`], made of any TREC run, with [`Qrels`].
 
 mod catalogue;
 mod definitions;
 mod evaluate;
+mod parameters;
 mod parse;
 mod ranked_run;
 

@@ -273,7 +273,7 @@ impl<'a> Judge<'a> {
             all.push(if let Some(values) = own {
                 values.into_iter().collect()
             } else {
-                let scores = evaluate(std::slice::from_ref(measure), &ranked, &self.qrels);
+                let scores = evaluate(std::slice::from_ref(measure), &ranked, &self.qrels)?;
                 scores.topics.into_iter().map(|(topic, values)| (topic, values[0])).collect()
             });
         }

@@ -217,9 +217,9 @@ impl<'a> MtragEvaluation<'a> {
     }
 
     /// The figures of each domain that a run answers, and the weighted mean; none if nothing is judged.
-    fn figures_of(&self, answered: &Answered) -> Vec<DomainFigures> {
-        let Some(by_qrels) = &self.by_qrels else { return Vec::new() };
-        let scores = evaluate(&by_qrels.usual, &RankedRun::new(&answered.run), &by_qrels.qrels);
+    fn figures_of(&self, answered: &Answered) -> Result<Vec<DomainFigures>, Error> {
+        let Some(by_qrels) = &self.by_qrels else { return Ok(Vec::new()) };
+        let scores = evaluate(&by_qrels.usual, &RankedRun::new(&answered.run), &by_qrels.qrels)?;
         let mut values: BTreeMap<Domain, Vec<&[f64]>> = BTreeMap::new();
         let mut counts: BTreeMap<Domain, usize> = BTreeMap::new();
         for request in &answered.requests {
@@ -245,7 +245,7 @@ impl<'a> MtragEvaluation<'a> {
         if !all.is_empty() {
             all.push(weighted_mean(&all));
         }
-        all
+        Ok(all)
     }
 
     /// The domains that a run answers and of which nothing is judged.
@@ -294,7 +294,7 @@ impl Evaluation for MtragEvaluation<'_> {
         let answered = self.read(&input)?;
         let warnings = self.warnings_of(&answered);
         if request.measures.is_empty() && !request.by_topic {
-            let figures = self.figures_of(&answered);
+            let figures = self.figures_of(&answered)?;
             let mut tables = Vec::new();
             if !figures.is_empty() && !answered.ranks_nothing() {
                 tables.push(table(&figures));
@@ -313,14 +313,14 @@ impl Evaluation for MtragEvaluation<'_> {
             if request.measures.is_empty() { &by_qrels.usual[..] } else { request.measures };
         let ties = match request.ties {
             Some(TieRule::Interval) => {
-                let mut result = by_qrels.interval(measures, &answered.run, request.depth);
+                let mut result = by_qrels.interval(measures, &answered.run, request.depth)?;
                 result.warnings.splice(..0, warnings);
                 return Ok(result);
             }
             Some(TieRule::Order(ties)) => ties,
             None => Ties::Id,
         };
-        let scores = evaluate(measures, &RankedRun::ordered(&answered.run, ties), &by_qrels.qrels);
+        let scores = evaluate(measures, &RankedRun::ordered(&answered.run, ties), &by_qrels.qrels)?;
         Ok(EvalResult {
             figures: scores.measures.iter().cloned().zip(scores.means.iter().copied()).collect(),
             topics: scores.columns(""),
@@ -337,7 +337,7 @@ impl Evaluation for MtragEvaluation<'_> {
     fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error> {
         let answered = self.read(&Source::new(written.path).read()?)?;
         let mut figures = Vec::new();
-        for domain in self.figures_of(&answered) {
+        for domain in self.figures_of(&answered)? {
             let named = MEASURES.iter().zip(domain.values);
             figures.extend(
                 named.map(|(measure, value)| (format!("{} {measure}", domain.name), value)),
@@ -346,7 +346,7 @@ impl Evaluation for MtragEvaluation<'_> {
         if !written.expected.is_empty() {
             figures.retain(|(name, _)| written.expected.contains(&name.as_str()));
             let expected = written.expected.iter().copied();
-            figures.extend(self.by_qrels()?.by_name(&answered.run, expected));
+            figures.extend(self.by_qrels()?.by_name(&answered.run, expected)?);
         }
         Ok(EvalResult { figures, ..EvalResult::default() })
     }
@@ -366,7 +366,7 @@ impl Evaluation for MtragEvaluation<'_> {
             of_task = judged.ok_or_else(|| self.no_judgements(task.name()))?;
             qrels = &of_task;
         }
-        let columns = evaluate(measures, &ranked, qrels).columns("");
+        let columns = evaluate(measures, &ranked, qrels)?.columns("");
         Ok(ValuesByRequest::new(columns, self.warnings_of(&answered)))
     }
 

@@ -69,7 +69,7 @@ impl<'a> ByQrels<'a> {
         &self,
         run: &Run,
         names: impl Iterator<Item = &'n str>,
-    ) -> Vec<(String, f64)> {
+    ) -> Result<Vec<(String, f64)>> {
         let mut figures = Vec::new();
         let mut ranked = None;
         for name in names {
@@ -77,10 +77,10 @@ impl<'a> ByQrels<'a> {
             let usual = self.usual.iter().find(|measure| measure.name() == name);
             let Some(measure) = usual.or(parsed.as_ref()) else { continue };
             let ranked = ranked.get_or_insert_with(|| RankedRun::new(run));
-            let scores = evaluate(slice::from_ref(measure), ranked, &self.qrels);
+            let scores = evaluate(slice::from_ref(measure), ranked, &self.qrels)?;
             figures.push((name.to_owned(), scores.means[0]));
         }
-        figures
+        Ok(figures)
     }
 
     /// Describes the lines of a run that the figures ignore, and a run of which nothing is judged.
@@ -111,14 +111,19 @@ impl<'a> ByQrels<'a> {
     }
 
     /// The lowest and the highest means over all orders of equal scores.
-    pub fn interval(&self, measures: &[Measure], run: &Run, depth: Option<usize>) -> EvalResult {
+    pub fn interval(
+        &self,
+        measures: &[Measure],
+        run: &Run,
+        depth: Option<usize>,
+    ) -> Result<EvalResult, Error> {
         let scores = |favour| {
             let ranked = RankedRun::with_ties(run, &self.qrels, favour).with_depth(depth);
             evaluate(measures, &ranked, &self.qrels)
         };
-        let lowest = scores(Favour::Against);
-        let highest = scores(Favour::For);
-        EvalResult { highest: Some(highest.means.clone()), ..result_of(&lowest) }
+        let lowest = scores(Favour::Against)?;
+        let highest = scores(Favour::For)?;
+        Ok(EvalResult { highest: Some(highest.means.clone()), ..result_of(&lowest) })
     }
 }
 
@@ -147,10 +152,10 @@ impl Evaluation for ByQrels<'_> {
         self.topics.check_answered(&source, run.lines.iter().map(|line| &line.topic))?;
         let ignored = self.warnings_of(&run, ties);
         let mut result = if request.ties == Some(TieRule::Interval) {
-            self.interval(measures, &run, request.depth)
+            self.interval(measures, &run, request.depth)?
         } else {
             let ranked = RankedRun::ordered(&run, ties).with_depth(request.depth);
-            let scores = evaluate(measures, &ranked, &self.qrels);
+            let scores = evaluate(measures, &ranked, &self.qrels)?;
             EvalResult { topics: scores.columns(""), ..result_of(&scores) }
         };
         result.warnings.splice(..0, ignored);
@@ -164,9 +169,9 @@ impl Evaluation for ByQrels<'_> {
     fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error> {
         let Some(run) = written.run else { return Ok(EvalResult::default()) };
         if written.expected.is_empty() {
-            return Ok(result_of(&evaluate(&self.usual, &RankedRun::new(run), &self.qrels)));
+            return Ok(result_of(&evaluate(&self.usual, &RankedRun::new(run), &self.qrels)?));
         }
-        let figures = self.by_name(run, written.expected.iter().copied());
+        let figures = self.by_name(run, written.expected.iter().copied())?;
         Ok(EvalResult { figures, ..EvalResult::default() })
     }
 
@@ -183,7 +188,7 @@ impl Evaluation for ByQrels<'_> {
         self.topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
         let warnings = self.warnings_of(&run, ties);
         let ranked = RankedRun::ordered(&run, ties).with_depth(by.depth);
-        let scores = evaluate(measures, &ranked, &self.qrels);
+        let scores = evaluate(measures, &ranked, &self.qrels)?;
         Ok(ValuesByRequest::new(scores.columns(""), warnings))
     }
 }

@@ -1,6 +1,7 @@
-//! The catalogue entry of a measure, and its parameters.
+//! The catalogue entry of a measure.
 
-use super::TopicJudgements;
+use super::parameters::{MeasureParameters, OF_RELEVANCE, Parameter};
+use super::{Qrels, TopicJudgements};
 use clariq_core::{DocId, Result, bail};
 
 /// The location of problems.
@@ -30,31 +31,22 @@ pub(super) struct MeasureSpec {
     pub(super) definition: &'static str,
     /// The publication or the program that defines it.
     pub(super) source: &'static str,
-    /// True if a cut-off is required.
-    pub(super) needs_cutoff: bool,
-    /// True if it has a parameter `rel`.
-    pub(super) takes_rel: bool,
-    /// True if it has a parameter `p`.
-    pub(super) takes_p: bool,
+    /// The name that ranx has for it, which a hint understands.
+    pub(super) ranx: Option<&'static str>,
+    pub(super) cutoff: CutoffRule,
+    pub(super) parameters: &'static [&'static Parameter],
+    /// The highest grade for which the measure is defined, if there is one.
+    pub(super) highest_grade: Option<i32>,
     pub(super) score: Score,
 }
 
-/// The parameters of a measure.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct MeasureParameters {
-    /// The number of documents that count; all if there is no cut-off.
-    pub(super) cutoff: Option<usize>,
-    /// The lowest grade that counts as relevant.
-    pub(super) rel: i32,
-    /// The persistence of RBP.
-    pub(super) p: f64,
-}
-
-impl MeasureParameters {
-    /// The number of documents that count.
-    pub(super) fn depth(&self) -> usize {
-        self.cutoff.unwrap_or(usize::MAX)
-    }
+/// Whether a measure has a cut-off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CutoffRule {
+    Needed,
+    Optional,
+    /// The measure is of whole rankings, or has a depth of its own.
+    Never,
 }
 
 impl MeasureSpec {
@@ -70,9 +62,10 @@ impl MeasureSpec {
             example,
             definition: "",
             source: "",
-            needs_cutoff: false,
-            takes_rel: true,
-            takes_p: false,
+            ranx: None,
+            cutoff: CutoffRule::Optional,
+            parameters: OF_RELEVANCE,
+            highest_grade: None,
             score,
         }
     }
@@ -80,20 +73,22 @@ impl MeasureSpec {
     /// All its names, without parameters.
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         let scorer = self.clariq.or(self.clariq_documents);
-        [Some(self.name), self.alias, self.trec, self.trec_cut, scorer].into_iter().flatten()
+        let names = [Some(self.name), self.alias, self.trec, self.trec_cut, scorer, self.ranx];
+        names.into_iter().flatten()
     }
 
     /// The row of the table of measures.
     pub(super) fn row(&self) -> String {
-        let parameters = if self.takes_p { "(p=…)" } else { "" };
-        let bare = format!("`{}{parameters}`", self.name);
-        let cut = format!("`{}{parameters}@k`", self.name);
-        let name = if self.needs_cutoff { cut } else { format!("{bare}, {cut}") };
-        let parameters = [(self.takes_p, "`p`"), (self.takes_rel, "`rel`")];
-        let parameters = parameters.iter().filter(|(takes, _)| *takes).map(|(_, name)| *name);
+        let (bare, cut) = (format!("`{}`", self.name), format!("`{}@k`", self.name));
+        let name = match self.cutoff {
+            CutoffRule::Needed => cut,
+            CutoffRule::Optional => format!("{bare}, {cut}"),
+            CutoffRule::Never => bare,
+        };
+        let parameters = self.parameters.iter().map(|parameter| format!("`{}`", parameter.name));
         let cut = |name: Option<&str>, mark: &str| name.map(|name| format!("`{name}{mark}`"));
         let others = [
-            cut(self.alias, if self.needs_cutoff { "@k" } else { "" }),
+            cut(self.alias, if self.cutoff == CutoffRule::Needed { "@k" } else { "" }),
             cut(self.trec, ""),
             cut(self.trec_cut, "_k"),
             cut(self.clariq.or(self.clariq_documents), "k"),
@@ -109,22 +104,35 @@ impl MeasureSpec {
     }
 
     /// Makes the measure with the parameters that are given.
-    pub(super) fn build(&'static self, mut given: Vec<(&str, &str)>) -> Result<Measure> {
-        let mut take = |name: &str| {
-            let index = given.iter().position(|(parameter, _)| *parameter == name)?;
-            Some(given.remove(index).1)
-        };
-        let p = if self.takes_p { take("p").map_or(Ok(0.8), parse_p)? } else { 0.8 };
-        let cutoff = take("cutoff").map(parse_cutoff).transpose()?;
-        let Self { name, example, .. } = self;
-        if cutoff.is_none() && self.needs_cutoff {
+    pub(super) fn build(&'static self, given: Vec<(&str, &str)>) -> Result<Measure> {
+        let mut by = MeasureParameters::default();
+        for (name, value) in given {
+            let parameter = self.parameters.iter().find(|parameter| parameter.name == name);
+            match parameter {
+                Some(parameter) => (parameter.set)(&mut by, value)?,
+                None if name == "cutoff" && self.cutoff != CutoffRule::Never => {
+                    by.cutoff = Some(parse_cutoff(value)?);
+                }
+                None => {
+                    let of = self.name;
+                    bail!(AT, "a parameter of {of}", "`{name}`", (self.takes()))
+                }
+            }
+        }
+        if by.cutoff.is_none() && self.cutoff == CutoffRule::Needed {
+            let Self { name, example, .. } = self;
             bail!(AT, "a cut-off", "`{name}`", "write it as `{example}`")
         }
-        let rel = if self.takes_rel { take("rel").map_or(Ok(1), parse_rel)? } else { 1 };
-        if let Some((parameter, _)) = given.first() {
-            bail!(AT, "a parameter of {name}", "`{parameter}`", "write it as `{example}`")
-        }
-        Ok(Measure { spec: self, by: MeasureParameters { cutoff, rel, p }, documents: false })
+        Ok(Measure { spec: self, by, documents: false })
+    }
+
+    /// What may follow its name.
+    fn takes(&self) -> String {
+        let parameters = self.parameters.iter().map(|parameter| format!("`{}`", parameter.name));
+        let cutoff = (self.cutoff != CutoffRule::Never).then(|| "a cut-off".to_owned());
+        let all: Vec<String> = parameters.chain(cutoff).collect();
+        let all = if all.is_empty() { "no parameters".to_owned() } else { all.join(", ") };
+        format!("`{}` takes {all}", self.name)
     }
 }
 
@@ -154,13 +162,13 @@ impl Measure {
     /// The name in the spelling of `ir_measures`; [`parse_measure`](super::parse_measure) of it gives
     /// the same measure of a ranking.
     pub fn name(&self) -> String {
-        let MeasureParameters { cutoff, rel, p } = self.by;
-        let parameters = match rel {
-            _ if self.spec.takes_p => format!("(p={p:?},rel={rel})"),
-            1 => String::new(),
-            _ => format!("(rel={rel})"),
-        };
-        let cutoff = cutoff.map_or_else(String::new, |cutoff| format!("@{cutoff}"));
+        let shown = self.spec.parameters.iter().filter_map(|parameter| {
+            (parameter.shown)(&self.by).map(|value| format!("{}={value}", parameter.name))
+        });
+        let shown: Vec<String> = shown.collect();
+        let parameters =
+            if shown.is_empty() { String::new() } else { format!("({})", shown.join(",")) };
+        let cutoff = self.by.cutoff.map_or_else(String::new, |cutoff| format!("@{cutoff}"));
         format!("{}{parameters}{cutoff}", self.spec.name)
     }
 
@@ -172,7 +180,26 @@ impl Measure {
     /// The value for one topic: its documents, best first and none twice, against its judgements.
     /// 0 where the definition divides by zero.
     pub fn score(&self, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
+        if self.by.judged_only {
+            let is_judged = |document: &&DocId| judgements.grade(document) >= Some(0);
+            let judged: Vec<DocId> = ranking.iter().filter(is_judged).cloned().collect();
+            return (self.spec.score)(&self.by, &judged, judgements);
+        }
         (self.spec.score)(&self.by, ranking, judgements)
+    }
+
+    /// Refuses judgements with a grade for which the measure is not defined.
+    pub(super) fn check(&self, qrels: &Qrels) -> Result<()> {
+        let Some(highest) = self.spec.highest_grade else { return Ok(()) };
+        for (topic, judgements) in qrels.topics() {
+            if let Some(grade) = judgements.grades().find(|grade| *grade > highest) {
+                let expected = format!("grades up to {highest} for {}", self.spec.name);
+                let found = format!("{grade}, in topic `{topic}`");
+                let hint = "nDCG(dcg='exp-log2') has no highest grade";
+                bail!("the judgements", expected, found, hint);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -182,20 +209,6 @@ fn parse_cutoff(value: &str) -> Result<usize> {
         bail!(AT, expected, "`{value}`", "R@30 has the cut-off 30")
     };
     Ok(cutoff)
-}
-
-fn parse_rel(value: &str) -> Result<i32> {
-    match whole(value).and_then(|grade| i32::try_from(grade).ok()) {
-        Some(grade) if grade > 0 => Ok(grade),
-        _ => bail!(AT, "a grade from 1 as rel", "`{value}`", "P(rel=2)@5 has the lowest grade 2"),
-    }
-}
-
-fn parse_p(value: &str) -> Result<f64> {
-    match value.parse() {
-        Ok(number) if (0.0..1.0).contains(&number) => Ok(number + 0.0),
-        _ => bail!(AT, "a number from 0 to below 1 as p", "`{value}`", "0.8 is usual"),
-    }
 }
 
 /// Digits only: no sign, no space.

@@ -4,7 +4,10 @@
 //! 0 where the definition divides by zero.
 
 use super::TopicJudgements;
-use super::catalogue::{MeasureParameters, MeasureSpec};
+use super::catalogue::{CutoffRule, MeasureSpec};
+use super::parameters::{
+    BETA, DCG, EVERY_REL, JUDGED_ONLY, MeasureParameters, PERSISTENCE, REL,
+};
 use clariq_core::DocId;
 
 /// All measures, in the order in which they are listed. A new one is a function and an entry here.
@@ -13,7 +16,7 @@ pub(super) static CATALOGUE: &[MeasureSpec] = &[
         alias: Some("Recall"),
         trec_cut: Some("recall"),
         clariq: Some("Recall"),
-        needs_cutoff: true,
+        cutoff: CutoffRule::Needed,
         definition: "relevant documents among the first k / all relevant documents",
         source: "van Rijsbergen, 1979; trec_eval `recall_k`",
         ..MeasureSpec::new("R", "R@30", recall)
@@ -22,7 +25,7 @@ pub(super) static CATALOGUE: &[MeasureSpec] = &[
         alias: Some("Precision"),
         trec_cut: Some("P"),
         clariq_documents: Some("P"),
-        needs_cutoff: true,
+        cutoff: CutoffRule::Needed,
         definition: "relevant documents among the first k / k",
         source: "van Rijsbergen, 1979; trec_eval `P_k`",
         ..MeasureSpec::new("P", "P@5", precision)
@@ -32,9 +35,11 @@ pub(super) static CATALOGUE: &[MeasureSpec] = &[
         trec: Some("ndcg"),
         trec_cut: Some("ndcg_cut"),
         clariq_documents: Some("NDCG"),
-        takes_rel: false,
-        definition: "Σ grade / log₂(rank + 1) over the first k, divided by that of the ideal ranking",
-        source: "Järvelin and Kekäläinen, TOIS 2002; trec_eval `ndcg_cut_k` (linear gains)",
+        parameters: &[&DCG, &JUDGED_ONLY],
+        definition: "Σ grade / log₂(rank + 1) over the first k, divided by that of the ideal ranking; with \
+                     `dcg='exp-log2'`, 2^grade − 1 in place of the grade",
+        source: "Järvelin and Kekäläinen, TOIS 2002; trec_eval `ndcg_cut_k`; exponential: Burges et al., ICML \
+                 2005, gdeval `ndcg@k`",
         ..MeasureSpec::new("nDCG", "nDCG@10", ndcg)
     },
     MeasureSpec {
@@ -55,23 +60,72 @@ pub(super) static CATALOGUE: &[MeasureSpec] = &[
     },
     MeasureSpec {
         trec_cut: Some("success"),
-        needs_cutoff: true,
+        ranx: Some("hit_rate"),
+        cutoff: CutoffRule::Needed,
         definition: "1 if a relevant document is among the first k",
         source: "trec_eval `success_k`",
         ..MeasureSpec::new("Success", "Success@5", success)
     },
     MeasureSpec {
-        needs_cutoff: true,
-        takes_rel: false,
+        cutoff: CutoffRule::Needed,
+        parameters: &[],
         definition: "judged documents among the first k / documents among the first k",
         source: "`ir_measures`, `Judged@k`",
         ..MeasureSpec::new("Judged", "Judged@10", judged)
     },
     MeasureSpec {
-        takes_p: true,
+        parameters: &[&PERSISTENCE, &EVERY_REL],
         definition: "(1 − p) Σ p^(rank − 1) over the ranks of relevant documents",
         source: "Moffat and Zobel, TOIS 2008",
         ..MeasureSpec::new("RBP", "RBP(p=0.8,rel=1)", rank_biased_precision)
+    },
+    MeasureSpec {
+        parameters: &[],
+        cutoff: CutoffRule::Needed,
+        highest_grade: Some(HIGHEST_OF_ERR),
+        definition: "Σ 1 / rank × the chance that a reader stops there: r = (2^grade − 1) / 16, and not before",
+        source: "Chapelle et al., CIKM 2009; gdeval `err@k`, grades up to 4",
+        ..MeasureSpec::new("ERR", "ERR@20", expected_reciprocal_rank)
+    },
+    MeasureSpec {
+        alias: Some("RPrec"),
+        cutoff: CutoffRule::Never,
+        definition: "relevant documents among the first R / R, with R the number of all relevant documents",
+        source: "trec_eval `Rprec`",
+        ..MeasureSpec::new("Rprec", "Rprec", precision_at_relevant)
+    },
+    MeasureSpec {
+        alias: Some("BPref"),
+        trec: Some("bpref"),
+        cutoff: CutoffRule::Never,
+        parameters: &[&REL],
+        definition: "mean over all R relevant documents of 1 − (irrelevant ones ranked above it, up to R) / (the \
+                     smaller of R and all irrelevant ones); documents that are not judged do not count",
+        source: "Buckley and Voorhees, SIGIR 2004; trec_eval `bpref`",
+        ..MeasureSpec::new("Bpref", "Bpref", binary_preference)
+    },
+    MeasureSpec {
+        trec: Some("set_P"),
+        cutoff: CutoffRule::Never,
+        definition: "relevant documents of the ranking / documents of the ranking",
+        source: "trec_eval `set_P`",
+        ..MeasureSpec::new("SetP", "SetP", set_precision)
+    },
+    MeasureSpec {
+        trec: Some("set_recall"),
+        cutoff: CutoffRule::Never,
+        parameters: &[&REL],
+        definition: "relevant documents of the ranking / all relevant documents",
+        source: "trec_eval `set_recall`",
+        ..MeasureSpec::new("SetR", "SetR", recall)
+    },
+    MeasureSpec {
+        trec: Some("set_F"),
+        cutoff: CutoffRule::Never,
+        parameters: &[&BETA, &REL, &JUDGED_ONLY],
+        definition: "(1 + β) P R / (β P + R), with P and R of the whole ranking",
+        source: "trec_eval `set_F`, whose β is not squared",
+        ..MeasureSpec::new("SetF", "SetF", set_f)
     },
 ];
 
@@ -116,10 +170,11 @@ fn precision(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgem
 
 /// nDCG@k = DCG@k / ideal DCG@k, with DCG@k = Σ gain / log₂(rank + 1) over the first k ranks.
 ///
-/// The gain of a document is its grade (linear, not 2^grade − 1), 0 if it is not judged or the
-/// grade is negative; the ideal ranking is all judged documents by descending grade, retrieved or
-/// not. Source: Järvelin and Kekäläinen, *Cumulated gain-based evaluation of IR techniques*, TOIS
-/// 2002, in the form of `trec_eval`'s `ndcg` and `ndcg_cut_k`.
+/// The gain of a document is its grade, or 2^grade − 1 with `dcg='exp-log2'`; 0 if it is not judged or
+/// the grade is negative. The ideal ranking is all judged documents by descending grade, retrieved or
+/// not. Sources: Järvelin and Kekäläinen, *Cumulated gain-based evaluation of IR techniques*, TOIS
+/// 2002, in the form of `trec_eval`'s `ndcg` and `ndcg_cut_k`; the exponential gain is that of Burges et
+/// al., *Learning to rank using gradient descent*, ICML 2005, as in `gdeval`.
 fn ndcg(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
     let mut ideal: Vec<i32> = judgements.grades().filter(|grade| *grade > 0).collect();
     if ideal.is_empty() {
@@ -127,12 +182,19 @@ fn ndcg(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements)
     }
     ideal.sort_unstable_by(|a, b| b.cmp(a));
     let grades = ranking.iter().map(|document| judgements.grade(document).unwrap_or(0));
-    dcg(grades.take(by.depth())) / dcg(ideal.into_iter().take(by.depth()))
+    dcg(by, grades.take(by.depth())) / dcg(by, ideal.into_iter().take(by.depth()))
 }
 
-fn dcg(grades: impl Iterator<Item = i32>) -> f64 {
-    let gain = |(next, grade): (u32, i32)| f64::from(grade.max(0)) / f64::from(next).log2();
-    (2..).zip(grades).map(gain).sum()
+fn dcg(by: &MeasureParameters, grades: impl Iterator<Item = i32>) -> f64 {
+    let gain = |grade: i32| {
+        if by.exponential { exponential_gain(grade) } else { f64::from(grade.max(0)) }
+    };
+    (2_u32..).zip(grades).map(|(next, grade)| gain(grade) / f64::from(next).log2()).sum()
+}
+
+/// 2^grade − 1; 0 for negative grades.
+fn exponential_gain(grade: i32) -> f64 {
+    f64::from(grade.max(0)).exp2() - 1.0
 }
 
 /// AP@k = Σ precision at the rank of each relevant document among the first k, by the number of
@@ -204,6 +266,88 @@ fn rank_biased_precision(
         reached *= by.p;
     }
     (1.0 - by.p) * met
+}
+
+/// The highest grade of the Web tracks, for which `gdeval` is written.
+const HIGHEST_OF_ERR: i32 = 4;
+
+/// ERR@k = Σ 1 / rank · r · Π (1 − r of the documents above), over the first k, with r = (2^grade − 1) /
+/// 2^4 the chance that the document at a rank satisfies a reader.
+///
+/// Source: Chapelle, Metzler, Zhang and Grinspan, *Expected reciprocal rank for graded relevance*, CIKM
+/// 2009, with the highest grade of `gdeval`.
+fn expected_reciprocal_rank(
+    by: &MeasureParameters,
+    ranking: &[DocId],
+    judgements: &TopicJudgements,
+) -> f64 {
+    let mut reached = 1.0;
+    let mut sum = 0.0;
+    for (rank, document) in (1_u32..).zip(ranking.iter().take(by.depth())) {
+        let grade = judgements.grade(document).unwrap_or(0);
+        let satisfied = exponential_gain(grade) / f64::from(HIGHEST_OF_ERR).exp2();
+        sum += reached * satisfied / f64::from(rank);
+        reached *= 1.0 - satisfied;
+    }
+    sum
+}
+
+/// R-precision: the precision, and the recall, at rank R = |relevant|. Source: `trec_eval`'s `Rprec`.
+fn precision_at_relevant(
+    by: &MeasureParameters,
+    ranking: &[DocId],
+    judgements: &TopicJudgements,
+) -> f64 {
+    match judgements.relevant(by.rel) {
+        0 => 0.0,
+        relevant => precision(
+            &MeasureParameters { cutoff: Some(relevant), ..*by },
+            ranking,
+            judgements,
+        ),
+    }
+}
+
+/// Bpref = 1 / R · Σ over the ranked relevant documents of 1 − min(irrelevant above, R) / min(R, N), with
+/// N judged irrelevant documents, that is those with a grade from 0 below `rel`.
+///
+/// Source: Buckley and Voorhees, *Retrieval evaluation with incomplete information*, SIGIR 2004, in the
+/// form of `trec_eval`'s `bpref`.
+fn binary_preference(
+    by: &MeasureParameters,
+    ranking: &[DocId],
+    judgements: &TopicJudgements,
+) -> f64 {
+    let relevant = judgements.relevant(by.rel);
+    let is_irrelevant = |grade: i32| (0..by.rel).contains(&grade);
+    let irrelevant = judgements.grades().filter(|&grade| is_irrelevant(grade)).count();
+    let most = relevant.min(irrelevant);
+    let mut above = 0;
+    let mut sum = 0.0;
+    for grade in ranking.iter().filter_map(|document| judgements.grade(document)) {
+        if is_irrelevant(grade) {
+            above += 1;
+        } else if grade >= by.rel {
+            sum += 1.0 - if above == 0 { 0.0 } else { above.min(relevant) as f64 / most as f64 };
+        }
+    }
+    if relevant == 0 { 0.0 } else { sum / relevant as f64 }
+}
+
+/// The precision of the whole ranking. Source: `trec_eval`'s `set_P`.
+fn set_precision(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
+    if ranking.is_empty() { 0.0 } else { count_hits(by, ranking, judgements) / ranking.len() as f64 }
+}
+
+/// F of the whole ranking, (1 + β) P R / (β P + R). Source: `trec_eval`'s `set_F`, whose parameter stands
+/// for β² of van Rijsbergen's F.
+fn set_f(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
+    let precision = set_precision(by, ranking, judgements);
+    let recall = recall(by, ranking, judgements);
+    if precision + recall == 0.0 {
+        return 0.0;
+    }
+    (1.0 + by.beta) * precision * recall / (by.beta * precision + recall)
 }
 
 #[cfg(test)]

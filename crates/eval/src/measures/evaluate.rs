@@ -3,7 +3,7 @@
 use super::{Measure, Qrels, RankedRun};
 use crate::comparison::{Column, sort_by_topic};
 use crate::mean::exact_mean;
-use clariq_core::RequestId;
+use clariq_core::{RequestId, Result};
 
 /// The values of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +56,14 @@ impl Scores {
 /// A topic that the run does not answer counts 0, as with `trec_eval -c` and `ir_measures`
 /// (`trec_eval` without `-c` leaves it out of the mean, which rewards silence). A topic with
 /// judgements of which none is relevant counts 0 by every measure, as it does there.
-pub fn evaluate(measures: &[Measure], run: &RankedRun, qrels: &Qrels) -> Scores {
+///
+/// # Errors
+///
+/// A grade for which a measure is not defined.
+pub fn evaluate(measures: &[Measure], run: &RankedRun, qrels: &Qrels) -> Result<Scores> {
+    for measure in measures {
+        measure.check(qrels)?;
+    }
     let mut topics: Vec<(RequestId, Vec<f64>)> = Vec::new();
     for (topic, judgements) in qrels.topics() {
         let ranking = run.ranking(topic);
@@ -65,8 +72,8 @@ pub fn evaluate(measures: &[Measure], run: &RankedRun, qrels: &Qrels) -> Scores 
     }
     let judgements = qrels.topics().flat_map(|(_, judgements)| judgements.documents());
     let judged = judgements.map(|(document, _)| document);
-    Scores::new(measures.iter().map(Measure::name).collect(), topics)
-        .of_run_cut_at(run.cut_at(judged), measures.iter().map(Measure::cutoff))
+    let scores = Scores::new(measures.iter().map(Measure::name).collect(), topics);
+    Ok(scores.of_run_cut_at(run.cut_at(judged), measures.iter().map(Measure::cutoff)))
 }
 
 #[cfg(test)]
@@ -82,7 +89,7 @@ mod tests {
             |topic: &str| Judgement { topic: topic.into(), document: "Q1".into(), relevance: 1 };
         let qrels = Qrels::from_judgements("q", &[judged("10"), judged("9")]).unwrap();
         let run = RankedRun::new(&run(&[("10", "Q1", 1.0), ("77", "Q1", 1.0)]));
-        let scores = evaluate(&parse_measures("R@5 AP").unwrap(), &run, &qrels);
+        let scores = evaluate(&parse_measures("R@5 AP").unwrap(), &run, &qrels).unwrap();
         assert_eq!(scores.topics, [("9".into(), vec![0.0, 0.0]), ("10".into(), vec![1.0, 1.0])]);
         assert_eq!(scores.means, [0.5, 0.5]);
     }
@@ -103,14 +110,14 @@ mod tests {
             ["1", "2", "3"].iter().zip(sizes).flat_map(of_topic).collect::<Vec<_>>()
         };
         let measures = parse_measures("R@2 R@3 nDCG@4 AP").unwrap();
-        let short_of = |sizes| evaluate(&measures, &RankedRun::new(&run(&lines(sizes))), &qrels);
+        let short_of = |sizes| evaluate(&measures, &RankedRun::new(&run(&lines(sizes))), &qrels).unwrap();
         assert_eq!(short_of([3, 3, 1]).short_of, [None, None, Some(3), None]);
         assert_eq!(short_of([2, 2, 0]).short_of, [None, Some(2), Some(2), None]);
         assert_eq!(short_of([3, 2, 1]).short_of, [None; 4], "nothing cut it: its topics differ");
         let column = &short_of([3, 3, 3]).columns("")[2];
         assert_eq!((column.name(), column.short_of), ("nDCG@4".to_owned(), Some(3)));
         let of_three = Qrels::from_judgements("q", &judgements[..3]).unwrap();
-        let all = evaluate(&measures, &RankedRun::new(&run(&lines([3, 3, 3]))), &of_three);
+        let all = evaluate(&measures, &RankedRun::new(&run(&lines([3, 3, 3]))), &of_three).unwrap();
         assert_eq!(all.short_of, [None; 4], "no document is left");
     }
 }

@@ -1,4 +1,4 @@
-//! Measures by name, in the spellings of three tools, and suggestions for misspelt names.
+//! Measures by name, in the spellings of three tools, and the spelling that was meant.
 
 use super::Measure;
 use super::catalogue::{AT, MeasureSpec, whole};
@@ -121,7 +121,7 @@ fn no_form(text: &str) -> Error {
 
 /// The error for an unknown name.
 fn unknown(text: &str) -> Error {
-    let hint = nearest(text).map_or_else(list, |nearest| format!("did you mean `{nearest}`?"));
+    let hint = meant(text).map_or_else(list, |meant| format!("did you mean `{meant}`?"));
     problem!(AT, "the name of a measure", "`{text}`", hint).into()
 }
 
@@ -130,30 +130,30 @@ fn list() -> String {
     format!("measures are {}", examples.collect::<Vec<_>>().join(", "))
 }
 
-/// A measure of ranx, and its name in trec_eval.
-const HIT_RATE: [&str; 2] = ["hit_rate", "success"];
+/// The measure that was meant, if the name is one of its names but for capitals, punctuation and the
+/// place of the cut-off: `nDCG_5` and `ndcg5` are `nDCG@5`. A name that is merely similar may be another
+/// measure, as `ERR@20` and `RR@20` are, and with parameters the meaning is not certain.
+fn meant(text: &str) -> Option<String> {
+    let name = text.split('@').next().unwrap_or_default();
+    let base = letters(name.trim_end_matches(|c: char| c.is_ascii_digit()));
+    let is_named = |spec: &&MeasureSpec| spec.names().any(|known| letters(known) == base);
+    let spec = CATALOGUE.iter().find(is_named).filter(|_| !text.contains('('))?;
+    let cutoff = &text[text.trim_end_matches(|c: char| c.is_ascii_digit()).len()..];
+    let full = format!("{}@{cutoff}", spec.name);
+    let written = [full.as_str(), spec.name, spec.example];
+    let of_text = if cutoff.is_empty() { &written[1..] } else { &written[..1] };
+    of_text.iter().find_map(|name| Some(parse_measure(name).ok()?.name()))
+}
 
-/// A complete name close to what was written: `ndgc@10` gives `nDCG@10`, `recal` gives `R@30`.
-fn nearest(text: &str) -> Option<String> {
-    let base = text.split(['(', '@']).next().unwrap_or_default();
-    let base =
-        base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_' || c == '.').to_lowercase();
-    let [of_ranx, of_trec] = HIT_RATE;
-    let base = if base == of_ranx { of_trec.to_owned() } else { base };
-    let names =
-        CATALOGUE.iter().flat_map(|spec| spec.names().map(move |name| (name.to_lowercase(), spec)));
-    let (_, spec) = names
-        .map(|(name, spec)| (strsim::damerau_levenshtein(&base, &name), spec))
-        .filter(|(distance, _)| *distance <= base.chars().count() / 3)
-        .min_by_key(|(distance, _)| *distance)?;
-    let digits = &text[text.trim_end_matches(|c: char| c.is_ascii_digit()).len()..];
-    let named = digits.bytes().any(|digit| digit != b'0') && !text.contains('(');
-    Some(if named { format!("{}@{digits}", spec.name) } else { spec.example.to_owned() })
+/// A name without capitals and punctuation.
+fn letters(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measures::catalogue::CutoffRule;
     use proptest::prelude::*;
 
     #[test]
@@ -161,9 +161,12 @@ mod tests {
         let hint = |name: &str| parse_measure(name).unwrap_err().to_problem().hint;
         // In ClariQ's spelling, it would be a measure of documents.
         assert_eq!(hint("ndcg10"), "did you mean `nDCG@10`?");
-        assert_eq!(hint("ndgc@10"), "did you mean `nDCG@10`?");
-        assert_eq!(hint("recal"), "did you mean `R@30`?");
+        assert_eq!(hint("n_dcg_10"), "did you mean `nDCG@10`?");
         assert_eq!(hint("hit_rate@5"), "did you mean `Success@5`?");
+        assert_eq!(hint("AP(cut=5)"), "`AP` takes `rel`, `judged_only`, a cut-off");
+        for similar in ["ndgc@10", "NERR@20", "INST", "SDCG@10", "map_@10(rel=2)"] {
+            assert!(hint(similar).starts_with("measures are "), "{similar}");
+        }
     }
 
     fn name(text: &str) -> String {
@@ -189,6 +192,11 @@ mod tests {
             ("RBP(p=0.5,rel=2)@7", &["RBP(rel=2,p=0.5)@7", "RBP(cutoff=7, rel=2, p=5e-1)"]),
             ("RBP(p=0.0,rel=1)", &["RBP(p=0)", "RBP(p=-0)"]),
             ("R(rel=3)@5", &["Recall(rel=3)@5"]),
+            ("Rprec", &["RPrec", "rprec"]),
+            ("Bpref", &["BPref", "bpref"]),
+            ("SetF", &["set_F", "SetF(beta=1)"]),
+            ("nDCG(dcg='exp-log2')@10", &["ndcg(dcg=\"exp-log2\")@10"]),
+            ("AP(rel=2,judged_only=True)@5", &["MAP(judged_only=True,rel=2)@5"]),
         ];
         for (canonical, others) in cases {
             assert_eq!(name(canonical), canonical);
@@ -238,7 +246,7 @@ mod tests {
             assert_eq!(error(text), "`NAME(parameter=value)@cut-off`", "{text}");
         }
         for text in
-            ["bpref", "recall_", "recall_x", "recall_5_6", "recall_5@3", "MRRx", "AP5", "ndcg10"]
+            ["recal", "recall_", "recall_x", "recall_5_6", "recall_5@3", "MRRx", "AP5", "ndcg10"]
         {
             assert_eq!(error(text), "the name of a measure", "{text}");
         }
@@ -265,7 +273,7 @@ mod tests {
         for text in ["RBP(p=1)", "RBP(p=-0.1)", "RBP(p=nan)", "RBP(p=inf)", "RBP(p=)"] {
             assert!(error(text).ends_with(" as p"), "{text}");
         }
-        for text in ["R(p=0.5)@5", "nDCG(rel=2)", "nDCG(dcg='exp-log2')@5", "P(judged_only=True)@5"]
+        for text in ["R(p=0.5)@5", "nDCG(rel=2)", "nDCG(gains={0:1})@5", "Bpref(judged_only=True)", "Bpref@5"]
         {
             assert!(error(text).starts_with("a parameter of "), "{text}");
         }
@@ -291,13 +299,16 @@ mod tests {
             p in 0.0..1.0_f64,
         ) {
             let mut given = Vec::new();
-            if spec.takes_rel {
-                given.push(format!("rel={rel}"));
+            for parameter in spec.parameters {
+                given.push(match parameter.name {
+                    "rel" => format!("rel={rel}"),
+                    "judged_only" => "judged_only=True".to_owned(),
+                    "dcg" => "dcg=exp-log2".to_owned(),
+                    number => format!("{number}={p}"),
+                });
             }
-            if spec.name == "RBP" {
-                given.push(format!("p={p}"));
-            }
-            let measure = parse_measure(&format!("{}({})@{cutoff}", spec.name, given.join(","))).unwrap();
+            let cutoff = if spec.cutoff == CutoffRule::Never { String::new() } else { format!("@{cutoff}") };
+            let measure = parse_measure(&format!("{}({}){cutoff}", spec.name, given.join(","))).unwrap();
             let again = parse_measure(&measure.name()).unwrap();
             prop_assert_eq!(format!("{measure:?}"), format!("{again:?}"));
             prop_assert_eq!(measure.name(), again.name());
@@ -311,23 +322,27 @@ mod tests {
     }
 
     #[test]
-    fn misspelt_measures_have_a_nearest_one() {
+    fn only_another_spelling_of_a_measure_is_meant() {
         let cases = [
             ("ndcg@10", "nDCG@10"),
             ("nDCG_5", "nDCG@5"),
+            ("n.dcg", "nDCG"),
             ("recall@20", "R@20"),
             ("R10", "R@10"),
             ("precision@5", "P@5"),
-            ("Sucess@3", "Success@3"),
-            ("mrr", "RR@10"),
+            ("mrr", "RR"),
             ("rbp", "RBP(p=0.8,rel=1)"),
             ("Recall", "R@30"),
+            ("r_prec", "Rprec"),
+            ("SET_F", "SetF"),
         ];
-        for (written, meant) in cases {
-            assert_eq!(nearest(written).as_deref(), Some(meant), "{written}");
+        for (written, measure) in cases {
+            assert_eq!(meant(written).as_deref(), Some(measure), "{written}");
         }
-        for written in ["bpref", "hits@5", "x", "", "10", "Ω"] {
-            assert_eq!(nearest(written), None, "{written}");
+        for written in
+            ["hits@5", "x", "", "10", "Ω", "R@0", "Sucess@3", "F1", "NERR8", "rbp(p=2)", "bpref@5"]
+        {
+            assert_eq!(meant(written), None, "{written}");
         }
     }
 }

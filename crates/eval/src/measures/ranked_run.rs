@@ -160,7 +160,7 @@ mod tests {
                 names.iter().zip(scores).map(|(name, score)| ("1", name.as_str(), score)).collect()
             };
             let measures = parse_measures("R@3 P@5 nDCG@4 nDCG AP RR Success@2 RBP P(rel=2)@3 AP(rel=2)").unwrap();
-            let means = |ranked: &RankedRun| evaluate(&measures, ranked, &qrels).means;
+            let means = |ranked: &RankedRun| evaluate(&measures, ranked, &qrels).unwrap().means;
             let strict = means(&RankedRun::new(&run(&scored(1e-3))));
             let tied = run(&scored(0.0));
             let low = means(&RankedRun::with_ties(&tied, &qrels, Favour::Against));

@@ -100,7 +100,7 @@ fn graded_measures_are_those_of_pytrec_eval() {
     let run = tied_run(&judgements);
     let names: Vec<&str> = MEANS.iter().map(|(name, _)| *name).collect();
     let measures = parse_measures(&names.join(" ")).unwrap();
-    let scores = evaluate(&measures, &RankedRun::new(&run), &qrels);
+    let scores = evaluate(&measures, &RankedRun::new(&run), &qrels).unwrap();
     assert_eq!(scores.measures, names);
     assert_eq!(scores.topics.len(), 176);
     for ((name, expected), mean) in MEANS.iter().zip(&scores.means) {
@@ -122,7 +122,7 @@ fn the_sample_runs_hold_nothing_relevant() {
         ("sample_run_no_ptkb.json.run", 5, 169),
     ] {
         let run = read_run(&Source::new(folder.join("sample_runs/2023").join(name))).unwrap();
-        let scores = evaluate(&measures, &RankedRun::new(&run), &qrels);
+        let scores = evaluate(&measures, &RankedRun::new(&run), &qrels).unwrap();
         let found = diagnose(&run, qrels.topics().map(|(topic, _)| topic), None);
         assert_eq!((found.unknown_topics, found.missing_topics), (unknown, missing), "{name}");
         assert_eq!(scores.means, [0.0; 5], "{name}");

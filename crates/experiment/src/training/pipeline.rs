@@ -73,7 +73,7 @@ fn mean_of(
     let mut values = Vec::with_capacity(requests.len());
     for split in examples::splits(session, recipe)? {
         let Some(qrels) = session.collection.qrels(split, session.task)? else { continue };
-        for (topic, scores) in evaluate(&measures, &ranked, &qrels).topics {
+        for (topic, scores) in evaluate(&measures, &ranked, &qrels)?.topics {
             if requests.iter().any(|request| request.id == topic) {
                 values.extend(scores);
             }

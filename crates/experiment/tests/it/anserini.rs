@@ -58,7 +58,8 @@ fn cacm_has_the_published_figures_and_the_ranks_of_bm25() {
         let run = read_run(&Source::new(folder.path("mine.run"))).expect("a run");
         let (scores, _) = work.with_session(|session| {
             let qrels = session.collection.qrels(session.split.expect("test"), session.task);
-            evaluate(&measures, &RankedRun::new(&run), &qrels.expect("labels").expect("labels"))
+            let qrels = qrels.expect("labels").expect("labels");
+            evaluate(&measures, &RankedRun::new(&run), &qrels).expect("scores")
         });
         let mean = |place: usize| exact_mean(scores.topics.iter().map(|(_, all)| all[place]));
         assert_eq!([0, 1].map(|place| format!("{:.4}", mean(place))), expected, "{name}");

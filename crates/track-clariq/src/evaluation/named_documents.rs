@@ -157,7 +157,7 @@ fn of_run(
     }
     let topics = labels.topics.iter().map(|topic| &topic.id);
     warnings.extend(ignored_lines(&diagnose(run, topics, None), ties));
-    let scores = evaluate(measures, &RankedRun::ordered(run, ties), qrels);
+    let scores = evaluate(measures, &RankedRun::ordered(run, ties), qrels)?;
     let columns = scores.columns(QUESTIONS).into_iter();
     columns.map(|column| Column { unit: "topic", ..column }).collect()
 }

@@ -145,7 +145,7 @@ impl Evaluation for Official<'_> {
         let is_new =
             |name: &&str| !means_documents(name) && figures.iter().all(|(known, _)| known != name);
         let others: Vec<&str> = written.expected.iter().copied().filter(is_new).collect();
-        figures.extend(self.by_qrels()?.by_name(run, others.into_iter()));
+        figures.extend(self.by_qrels()?.by_name(run, others.into_iter())?);
         Ok(EvalResult { figures, notes, ..EvalResult::default() })
     }
 

@@ -132,7 +132,7 @@ mod tests {
             names.iter().zip(scores).map(|(name, score)| ("1", name.as_str(), score)).collect();
         let run = run(&lines);
         let measures = parse_measures("Recall5 Recall10 Recall20 Recall30").unwrap();
-        let scores = evaluate(&measures, &RankedRun::new(&run), &Qrels::from(&labels));
+        let scores = evaluate(&measures, &RankedRun::new(&run), &Qrels::from(&labels)).unwrap();
         assert_eq!(scores.means, question_relevance(&run, &labels, Ties::Official).means);
     }
 

@@ -103,16 +103,18 @@ pub fn columns(
             let by = if measures.is_empty() { &parsed } else { measures };
             match part {
                 RunPart::Statements => {
-                    let ranking = evaluated.statements.iter();
-                    columns.extend(ranking.flat_map(|run| ranked(run, qrels, by, name)));
+                    for run in &evaluated.statements {
+                        columns.extend(ranked(run, qrels, by, name)?);
+                    }
                 }
                 RunPart::Provenance => {
-                    let lists = evaluated.provenance.iter();
-                    // The lists are as long as their turns need, and not cut.
-                    let lists = lists.flat_map(|run| ranked(run, qrels, by, name));
-                    columns.extend(lists.map(|list| Column { short_of: None, ..list }));
+                    for run in &evaluated.provenance {
+                        // The lists are as long as their turns need, and not cut.
+                        let lists = ranked(run, qrels, by, name)?.into_iter();
+                        columns.extend(lists.map(|list| Column { short_of: None, ..list }));
+                    }
                 }
-                RunPart::Passages => columns.extend(ranked(&evaluated.passages, qrels, by, name)),
+                RunPart::Passages => columns.extend(ranked(&evaluated.passages, qrels, by, name)?),
                 RunPart::Sets => columns.extend(of_sets(evaluated, qrels, usual, name)),
                 RunPart::Responses => {}
             }
@@ -152,8 +154,13 @@ fn parse(names: &[&str]) -> Result<Vec<Measure>, Error> {
     parse_measures(&names.join(" "))
 }
 
-fn ranked(run: &Run, qrels: &Qrels, measures: &[Measure], part: &str) -> Vec<Column> {
-    evaluate(measures, &RankedRun::new(run), qrels).columns(part)
+fn ranked(
+    run: &Run,
+    qrels: &Qrels,
+    measures: &[Measure],
+    part: &str,
+) -> Result<Vec<Column>, Error> {
+    Ok(evaluate(measures, &RankedRun::new(run), qrels)?.columns(part))
 }
 
 fn of_sets(evaluated: &EvaluatedRun, qrels: &Qrels, names: &[&str], part: &str) -> Vec<Column> {

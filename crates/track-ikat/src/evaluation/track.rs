@@ -311,7 +311,7 @@ impl Evaluation for IkatEvaluation<'_> {
                 self.split.as_split(),
                 PASSAGES,
             )?;
-            let figures = qrels.by_name(run, written.expected.iter().copied());
+            let figures = qrels.by_name(run, written.expected.iter().copied())?;
             return Ok(EvalResult { figures, ..EvalResult::default() });
         }
         let submission = Submission::read(&Source::new(written.path), Some(self.split.year()))?;

@@ -22,7 +22,7 @@ fn check(run: &str) {
     let names = rows.next().unwrap();
     let measures: Vec<_> = names[1..].iter().map(|name| parse_measure(name).unwrap()).collect();
 
-    let scores = evaluate(&measures, &ranked, &qrels);
+    let scores = evaluate(&measures, &ranked, &qrels).unwrap();
     let topics = scores.topics.iter().map(|(topic, values)| (topic.as_str(), values));
     let ours: Vec<_> = topics.chain([("all", &scores.means)]).collect();
     let theirs: Vec<_> = rows.collect();
