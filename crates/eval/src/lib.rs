@@ -21,6 +21,7 @@
 mod comparison;
 mod decisions;
 mod diagnosis;
+mod gate;
 mod mean;
 pub mod measures;
 mod need_interval;
@@ -35,6 +36,7 @@ mod ties;
 pub use comparison::{BaselineTest, Column, sort_by_topic, test_against_baseline};
 pub use decisions::{Decision, DecisionReport, best_threshold};
 pub use diagnosis::{Diagnosis, diagnose};
+pub use gate::{GateRow, GateRule, gate, keep_common_topics};
 pub use mean::exact_mean;
 pub use measures::{
     Measure, Qrels, RankedRun, Scores, evaluate, parse_measure, parse_measures,
