@@ -69,7 +69,7 @@ impl<'a> ByQrels<'a> {
         &self,
         run: &Run,
         names: impl Iterator<Item = &'n str>,
-    ) -> Result<Vec<(String, f64)>> {
+    ) -> Result<Vec<(String, f64)>, Error> {
         let mut figures = Vec::new();
         let mut ranked = None;
         for name in names {
