@@ -304,11 +304,12 @@ where
     })
 }
 
-pub(crate) const ANALYZERS: Names<Analyzer> = &[
-    ("nltk", Analyzer::Nltk, ""),
-    ("english", Analyzer::English, ""),
-    ("lucene", Analyzer::Lucene, ""),
-];
+/// The names of analysers.
+pub(crate) fn analyzer() -> impl TypedValueParser<Value = Analyzer> {
+    PossibleValuesParser::new(Analyzer::ALL.map(Analyzer::name)).try_map(|text| {
+        Analyzer::ALL.into_iter().find(|analyzer| analyzer.name() == text).ok_or("no such name")
+    })
+}
 
 const VARIANTS: Names<Variant> = &[
     ("okapi", Variant::Okapi, ""),

@@ -3,14 +3,11 @@
 pub mod lucene;
 pub mod nltk;
 pub mod porter;
+mod snowball;
 
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
-use std::cell::RefCell;
 use std::fmt;
-use tantivy::tokenizer::{
-    Language, LowerCaser, SimpleTokenizer, Stemmer, StopWordFilter, TextAnalyzer,
-};
+use tantivy::tokenizer::Language;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -24,11 +21,66 @@ pub enum Analyzer {
     /// The tokens of Lucene's `EnglishAnalyzer`, with which Anserini and Pyserini index English.
     /// See [`lucene`].
     Lucene,
+    /// As `English`, for Arabic.
+    Arabic,
+    /// As `English`, for Danish.
+    Danish,
+    /// As `English`, for Dutch.
+    Dutch,
+    /// As `English`, for Finnish.
+    Finnish,
+    /// As `English`, for French.
+    French,
+    /// As `English`, for German.
+    German,
+    /// As `English`, for Greek.
+    Greek,
+    /// As `English`, for Hungarian.
+    Hungarian,
+    /// As `English`, for Italian.
+    Italian,
+    /// As `English`, for Norwegian.
+    Norwegian,
+    /// As `English`, for Portuguese.
+    Portuguese,
+    /// As `English`, for Romanian.
+    Romanian,
+    /// As `English`, for Russian.
+    Russian,
+    /// As `English`, for Spanish.
+    Spanish,
+    /// As `English`, for Swedish.
+    Swedish,
+    /// As `English`, for Tamil.
+    Tamil,
+    /// As `English`, for Turkish.
+    Turkish,
 }
 
 impl Analyzer {
     /// All analysers.
-    pub const ALL: [Self; 3] = [Self::Nltk, Self::English, Self::Lucene];
+    pub const ALL: [Self; 20] = [
+        Self::Nltk,
+        Self::English,
+        Self::Lucene,
+        Self::Arabic,
+        Self::Danish,
+        Self::Dutch,
+        Self::Finnish,
+        Self::French,
+        Self::German,
+        Self::Greek,
+        Self::Hungarian,
+        Self::Italian,
+        Self::Norwegian,
+        Self::Portuguese,
+        Self::Romanian,
+        Self::Russian,
+        Self::Spanish,
+        Self::Swedish,
+        Self::Tamil,
+        Self::Turkish,
+    ];
 
     /// The name in configurations.
     pub fn name(self) -> &'static str {
@@ -36,7 +88,49 @@ impl Analyzer {
             Self::Nltk => "nltk",
             Self::English => "english",
             Self::Lucene => "lucene",
+            Self::Arabic => "arabic",
+            Self::Danish => "danish",
+            Self::Dutch => "dutch",
+            Self::Finnish => "finnish",
+            Self::French => "french",
+            Self::German => "german",
+            Self::Greek => "greek",
+            Self::Hungarian => "hungarian",
+            Self::Italian => "italian",
+            Self::Norwegian => "norwegian",
+            Self::Portuguese => "portuguese",
+            Self::Romanian => "romanian",
+            Self::Russian => "russian",
+            Self::Spanish => "spanish",
+            Self::Swedish => "swedish",
+            Self::Tamil => "tamil",
+            Self::Turkish => "turkish",
         }
+    }
+
+    /// The language of a Snowball analyser.
+    fn language(self) -> Option<Language> {
+        Some(match self {
+            Self::Nltk | Self::Lucene => return None,
+            Self::English => Language::English,
+            Self::Arabic => Language::Arabic,
+            Self::Danish => Language::Danish,
+            Self::Dutch => Language::Dutch,
+            Self::Finnish => Language::Finnish,
+            Self::French => Language::French,
+            Self::German => Language::German,
+            Self::Greek => Language::Greek,
+            Self::Hungarian => Language::Hungarian,
+            Self::Italian => Language::Italian,
+            Self::Norwegian => Language::Norwegian,
+            Self::Portuguese => Language::Portuguese,
+            Self::Romanian => Language::Romanian,
+            Self::Russian => Language::Russian,
+            Self::Spanish => Language::Spanish,
+            Self::Swedish => Language::Swedish,
+            Self::Tamil => Language::Tamil,
+            Self::Turkish => Language::Turkish,
+        })
     }
 
     /// The tokens of a text, in order and with repeats.
@@ -54,13 +148,10 @@ impl Analyzer {
 
     /// Calls `emit` with the tokens of a text, in order and with repeats.
     pub(crate) fn for_each_token(self, text: &str, emit: &mut dyn FnMut(&str)) {
-        match self {
-            Self::Nltk => nltk::for_each_token(text, emit),
-            Self::English => ENGLISH.with_borrow_mut(|analyzer| {
-                let text = cut_long_words(text);
-                analyzer.token_stream(&text).process(&mut |token| emit(&token.text));
-            }),
-            Self::Lucene => lucene::for_each_token(text, emit),
+        match self.language() {
+            Some(language) => snowball::for_each_token(language, text, emit),
+            None if self == Self::Lucene => lucene::for_each_token(text, emit),
+            None => nltk::for_each_token(text, emit),
         }
     }
 }
@@ -74,47 +165,6 @@ impl fmt::Display for Analyzer {
 /// The characters after which words are split, the size of the buffer of Lucene's tokenizer: the time of
 /// Snowball's stemmer can grow with the square of a word's length.
 const LONGEST_WORD: usize = 255;
-
-/// The text with a space after every 255 characters of a word.
-fn cut_long_words(text: &str) -> Cow<'_, str> {
-    if text.len() <= LONGEST_WORD {
-        return Cow::Borrowed(text);
-    }
-    let mut cut = String::new();
-    let mut copied = 0;
-    let mut length = 0;
-    for (position, letter) in text.char_indices() {
-        if !letter.is_alphanumeric() {
-            length = 0;
-            continue;
-        }
-        if length == LONGEST_WORD {
-            cut.push_str(&text[copied..position]);
-            cut.push(' ');
-            copied = position;
-            length = 0;
-        }
-        length += 1;
-    }
-    if copied == 0 {
-        return Cow::Borrowed(text);
-    }
-    cut.push_str(&text[copied..]);
-    Cow::Owned(cut)
-}
-
-thread_local! {
-    // Building the stemmer and the stop list costs more than a question does.
-    static ENGLISH: RefCell<TextAnalyzer> = RefCell::new(english());
-}
-
-fn english() -> TextAnalyzer {
-    let words = TextAnalyzer::builder(SimpleTokenizer::default()).filter(LowerCaser);
-    match StopWordFilter::new(Language::English) {
-        Some(stop) => words.filter(stop).filter(Stemmer::new(Language::English)).build(),
-        None => words.filter(Stemmer::new(Language::English)).build(),
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -132,27 +182,6 @@ mod tests {
                     prop_assert!(!token.contains('\n'), "{}: {:?}", analyzer, token);
                 }
             }
-        }
-    }
-
-    #[test]
-    fn long_words_are_cut_and_stemmed_in_linear_time() {
-        // A reader that takes quadratic time would not finish.
-        let text = format!("x {} x", "y".repeat(1_000_000));
-        let tokens = Analyzer::English.tokens(&text);
-        assert_eq!(tokens.len(), 2 + 1_000_000_usize.div_ceil(LONGEST_WORD));
-        for length in [254, 255, 256] {
-            let word = "é".repeat(length);
-            assert_eq!(Analyzer::English.tokens(&word).len(), length.div_ceil(LONGEST_WORD));
-        }
-    }
-
-    #[test]
-    fn english_words_are_unicode_words() {
-        let tokens = Analyzer::English.tokens("The CAFÉ's running-shoes, 2024!");
-        assert_eq!(tokens, ["café", "s", "run", "shoe", "2024"]);
-        for text in ["the and of", " \t?"] {
-            assert!(Analyzer::English.tokens(text).is_empty(), "the stop list is in force");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `clariq index build` and `clariq index stats`: an index and its size.
 
-use crate::arguments::{ANALYZERS, IndexPlace, one_of};
+use crate::arguments::{IndexPlace, analyzer};
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
@@ -28,7 +28,7 @@ pub(crate) struct BuildArgs {
 #[derive(Args)]
 pub(crate) struct IndexArgs {
     /// Analyser, which makes terms of texts
-    #[arg(long, default_value = "nltk", value_parser = one_of(ANALYZERS))]
+    #[arg(long, default_value = "nltk", value_parser = analyzer())]
     analyzer: Analyzer,
     #[command(flatten)]
     place: IndexPlace,
