@@ -1,5 +1,7 @@
 //! `clariq doctor`: the state of the installation and the data, with hints for missing parts.
 
+mod gpus;
+
 use crate::failure::Outcome;
 use crate::learned;
 use crate::messages::say;
@@ -20,6 +22,8 @@ enum State {
     Optional,
     /// It is not there; the command that fixes it.
     Missing(String),
+    /// It is there, and this program does not use it.
+    Refused,
 }
 
 /// The item, what was found, and its state.
@@ -39,6 +43,10 @@ fn missing(
     fix: impl Into<String>,
 ) -> CheckedItem {
     (what.into(), found.into(), State::Missing(fix.into()))
+}
+
+fn refused(what: impl Into<String>, found: impl Into<String>) -> CheckedItem {
+    (what.into(), found.into(), State::Refused)
 }
 
 /// The problem without the expectation.
@@ -61,12 +69,14 @@ pub(crate) fn doctor(settings: &Settings) -> Result<Outcome> {
     findings.extend(data(settings));
     findings.push(cache_finding());
     findings.extend(learned(settings));
+    findings.extend(gpus::findings());
     let mut sheet = Sheet::new(&["what", "state", "found"]);
     for (what, found, state) in &findings {
         let state = match state {
             State::Ok => "ok",
             State::Optional => "optional",
             State::Missing(_) => "missing",
+            State::Refused => "refused",
         };
         sheet.row(vec![Cell::text(what), Cell::text(state), Cell::text(found)]);
     }
@@ -126,7 +136,8 @@ fn task_findings(collection: &dyn Collection, task: Task, place: &str) -> Vec<Ch
     let mut findings = vec![ok(task.name(), found)];
     let splits = collection.available_splits();
     findings.extend(splits.map(|split| split_finding(collection, task, split, place)));
-    findings.extend(Analyzer::ALL.map(|analyzer| index_finding(documents, analyzer)));
+    findings
+        .extend(Analyzer::ALL.iter().filter_map(|analyzer| index_finding(documents, *analyzer)));
     findings
 }
 
@@ -154,18 +165,22 @@ fn read_split(collection: &dyn Collection, task: Task, split: Split) -> Result<(
     Ok((requests.len(), collection.qrels(split, task)?.is_some()))
 }
 
-fn index_finding(documents: &dyn Documents, analyzer: Analyzer) -> CheckedItem {
+/// The index of an analyser; that of another language than English only if it is there.
+fn index_finding(documents: &dyn Documents, analyzer: Analyzer) -> Option<CheckedItem> {
     let what = format!("index {analyzer}");
     let name = format!("{analyzer}-{}", documents.checksum().short());
     let folder = cache::folder().join("index").join(name);
+    let is_usual = matches!(analyzer, Analyzer::Nltk | Analyzer::English | Analyzer::Lucene);
     match DocumentIndex::open(&folder) {
-        Ok(index) => ok(what, format!("{} documents in {}", index.documents(), folder.display())),
+        Ok(index) => {
+            Some(ok(what, format!("{} documents in {}", index.documents(), folder.display())))
+        }
         Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
-            ok(what, "not built yet; the first run that needs it builds it")
+            is_usual.then(|| ok(what, "not built yet; the first run that needs it builds it"))
         }
         Err(error) => {
             let fix = format!("clariq index build --force --analyzer {analyzer}");
-            missing(what, trouble(&error), fix)
+            Some(missing(what, trouble(&error), fix))
         }
     }
 }
@@ -197,11 +212,10 @@ fn learned(settings: &Settings) -> Vec<CheckedItem> {
     for folder in &folders {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
         if let Some(folder) = installed::find(&models, &folder.to_string_lossy()) {
-            let found = match engine.describe_model(&folder) {
-                Ok(described) => format!("{name}: {described}"),
-                Err(error) => format!("{name}: refused; {}", error.to_problem()),
-            };
-            findings.push(ok("model", found));
+            findings.push(match engine.describe_model(&folder) {
+                Ok(described) => ok("model", format!("{name}: {described}")),
+                Err(error) => refused("model", format!("{name}: {}", error.to_problem())),
+            });
         }
     }
     if installed::find(&models, BASE_MODEL).is_none() {
