@@ -20,7 +20,7 @@ from importlib import metadata as _metadata
 
 from ._answer import Answer, Answers, Hit, Request, Response
 from ._command import ClariqError, ProcessDied, find_command, run_command
-from ._compare import Compared, Comparison, Runs, compare, report
+from ._compare import Compared, Comparison, Runs, assert_not_worse, compare, report
 from ._documents import Document
 from ._evaluate import Scored, Scores, evaluate
 from ._ranker import Ranker, rank
@@ -49,6 +49,7 @@ __all__ = [
     "Scores",
     "Trained",
     "__version__",
+    "assert_not_worse",
     "compare",
     "evaluate",
     "find_command",

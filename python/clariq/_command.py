@@ -93,11 +93,12 @@ def run_process(
     stdin: str = "",
     folder: "os.PathLike[str] | str | None" = None,
     before: Optional[Callable[[], None]] = None,
+    admitted: Sequence[int] = (0,),
 ) -> "subprocess.CompletedProcess[str]":
     """Runs the command in a folder; `before` is called by its process before it starts.
 
     Raises:
-        ClariqError: If its exit status is not 0; a ``ProcessDied`` if it was killed.
+        ClariqError: If its exit status is not admitted; a ``ProcessDied`` if it was killed.
         FileNotFoundError: If there is no command.
     """
     words: List[str] = [find_command(), *arguments]
@@ -112,7 +113,7 @@ def run_process(
         cwd=folder,
         preexec_fn=before,
     )
-    if done.returncode != 0:
+    if done.returncode not in admitted:
         raise failure(done.returncode, done.stderr.strip())
     return done
 

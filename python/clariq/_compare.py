@@ -79,6 +79,7 @@ def compare(
     data: "os.PathLike[str] | str | None" = None,
     qrels: Optional[Scored] = None,
     alpha: float = 0.05,
+    fail_if_worse: Optional[float] = None,
     arguments: Sequence[str] = (),
 ) -> Comparison:
     """Compares runs with a baseline by paired significance tests.
@@ -100,24 +101,29 @@ def compare(
             otherwise the built-in sample.
         qrels: Judgements to use instead of the labels of a split.
         alpha: The level of significance.
+        fail_if_worse: If given, the fall of a mean that is still admitted: a run with a larger one
+            that is significant raises.
         arguments: Further arguments of the command, for example ``["--task", "passages"]``.
 
     Returns:
         A row per measure and run; ``to_frame()`` makes a table of pandas.
 
     Raises:
+        AssertionError: If a run is worse, with the verdict.
         ClariqError: If the runs, a measure or the labels are refused.
         FileNotFoundError: If there is no command.
         KeyError: If a frame has none of the columns.
         ValueError: If a name cannot be that of a file, or as ``clariq.evaluate``.
     """
     given = [measures] if isinstance(measures, str) else measures
-    words = ["--quiet", "compare", "--format=json", "--topics=0", f"--alpha={alpha!r}"]
-    words += [f"--measure={name}" for name in dict.fromkeys(map(str, given))]
+    options = ["--topics=0", f"--alpha={alpha!r}"]
+    options += [f"--measure={name}" for name in dict.fromkeys(map(str, given))]
     with tempfile.TemporaryDirectory(prefix="clariq-") as folder:
         names = _files(runs, folder)
-        words += _words(names, folder, baseline, split, data, qrels)
-        done = run_process([*words, *arguments, "--", *names])
+        options += [*_words(names, folder, baseline, split, data, qrels), *arguments]
+        if fail_if_worse is not None:
+            _require_held([*options, f"--fail-if-worse={fail_if_worse!r}", "--", *names])
+        done = run_process(["--quiet", "compare", "--format=json", *options, "--", *names])
     warn(done.stderr)
     rows = json.loads(done.stdout)
     rows = rows["comparisons"] if isinstance(rows, dict) else rows
@@ -127,6 +133,77 @@ def compare(
         row["run"], row["baseline"] = names[row["run"]], names[row["baseline"]]
         comparison.append(Compared(**{name: row[name] for name in wanted}))
     return comparison
+
+
+def assert_not_worse(
+    run: Scored,
+    baseline: Scored,
+    measures: Union[str, Iterable[object]] = (),
+    *,
+    by: float = 0.0,
+    below: Optional[Mapping[str, float]] = None,
+    groups: "os.PathLike[str] | str | None" = None,
+    any_group: bool = False,
+    strict: bool = False,
+    alpha: float = 0.05,
+    split: Optional[str] = None,
+    data: "os.PathLike[str] | str | None" = None,
+    qrels: Optional[Scored] = None,
+    arguments: Sequence[str] = (),
+) -> None:
+    """Asserts, in a test, that a run holds the level of a baseline, and prints the verdict.
+
+    Examples:
+        >>> baseline, run = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 1.0, "b": 2.0}}
+        >>> assert_not_worse(run, baseline, "RR", qrels={"1": {"b": 1}})
+        held: no measure fell with p Holm <= 0.05 over 1 topic
+        ...
+
+    Args:
+        run: The run, as ``clariq.evaluate`` takes it.
+        baseline: The run that it is compared with, likewise.
+        measures: Names such as ``nDCG@10``; as of ``clariq.compare``.
+        by: The fall of a mean that is still admitted.
+        below: Measures with their lowest admitted means.
+        groups: A file of topics and their groups, ``topic group`` on a line.
+        any_group: Whether a fall in a group counts.
+        strict: Whether topics that a run lacks are an error.
+        alpha: The level of significance.
+        split: The split whose labels are used, as of ``clariq.compare``.
+        data: The folder of the collection, likewise.
+        qrels: Judgements to use instead of the labels of a split.
+        arguments: Further arguments of the command.
+
+    Raises:
+        AssertionError: If a measure fell by more than ``by`` and significantly, or a mean is below
+            its bound; the message is the verdict.
+        ClariqError: If the runs, a measure, the groups or the labels are refused.
+        FileNotFoundError: If there is no command.
+    """
+    given = [measures] if isinstance(measures, str) else measures
+    options = ["--topics=0", f"--alpha={alpha!r}", f"--fail-if-worse={by!r}"]
+    options += [f"--measure={name}" for name in dict.fromkeys(map(str, given))]
+    options += [f"--fail-below={name}={bound!r}" for name, bound in (below or {}).items()]
+    options += [] if groups is None else [f"--groups={os.fspath(groups)}"]
+    options += [f"--{flag}" for flag, on in (("any-group", any_group), ("strict", strict)) if on]
+    with tempfile.TemporaryDirectory(prefix="clariq-") as folder:
+        names = _files({"baseline": baseline, "run": run}, folder)
+        options += [*_words(names, folder, None, split, data, qrels), *arguments]
+        print(_require_held([*options, "--", *names]))
+
+
+def _require_held(words: Sequence[str]) -> str:
+    """The verdict of the command, unless it is `worse`.
+
+    Raises:
+        AssertionError: If it is.
+    """
+    done = run_process(["--quiet", "compare", *words], admitted=(0, 1))
+    warn(done.stderr)
+    verdict = done.stdout.strip()
+    if done.returncode:
+        raise AssertionError(verdict)
+    return verdict
 
 
 def report(

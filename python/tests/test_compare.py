@@ -46,6 +46,31 @@ def test_files_are_compared_by_their_labels(tmp_path):
         clariq.compare(files[:1])
 
 
+def _runs(worse_on):
+    """A baseline with its relevant document first on each of 20 topics, and a run that is worse on some."""
+    good, bad = {"a": 2.0, "b": 1.0}, {"a": 1.0, "b": 2.0}
+    topics = [str(number) for number in range(20)]
+    run = {topic: bad if number < worse_on else good for number, topic in enumerate(topics)}
+    return dict.fromkeys(topics, good), run, {topic: {"a": 1} for topic in topics}
+
+
+def test_a_run_that_is_surely_worse_fails_and_noise_does_not(capsys):
+    for worse_on in (0, 3):
+        baseline, run, qrels = _runs(worse_on)
+        clariq.assert_not_worse(run, baseline, "RR", qrels=qrels)
+        assert capsys.readouterr().out.startswith("held: no measure fell")
+    baseline, run, qrels = _runs(12)
+    with pytest.raises(AssertionError, match=r"^worse: RR of run fell by 0\.3000 .*p Holm 0\.0005"):
+        clariq.assert_not_worse(run, baseline, "RR", qrels=qrels)
+    clariq.assert_not_worse(run, baseline, "RR", by=0.3, qrels=qrels)
+    with pytest.raises(AssertionError, match=r"RR of run is 0\.7000, below 0\.8"):
+        clariq.assert_not_worse(run, baseline, "RR", by=0.3, below={"RR": 0.8}, qrels=qrels)
+    runs = {"old": baseline, "new": run}
+    with pytest.raises(AssertionError, match="^worse: RR of new fell"):
+        clariq.compare(runs, "RR", qrels=qrels, fail_if_worse=0.0)
+    assert clariq.compare(runs, "RR", qrels=qrels, fail_if_worse=0.3)[1].difference == -0.3
+
+
 def test_a_page_is_written(tmp_path):
     page = clariq.report(RUNS, tmp_path / "page.html", qrels=QRELS, title="Two runs")
     assert page == tmp_path / "page.html"

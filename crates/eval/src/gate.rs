@@ -84,8 +84,7 @@ pub fn gate(
     let level = rule.alpha / raw.len().max(1) as f64;
     for (row, corrected) in rows.iter_mut().zip(holm(&raw)) {
         row.corrected = corrected;
-        row.is_worse =
-            -row.test.mean_difference > rule.admitted_fall && corrected <= rule.alpha;
+        row.is_worse = -row.test.mean_difference > rule.admitted_fall && corrected <= rule.alpha;
         row.detectable = detectable(&row.test, row.topics, level);
     }
     rows
@@ -188,8 +187,11 @@ mod tests {
         let none = HashMap::new();
         let equal = &rows(&BASELINE, &BASELINE, &none)[0];
         assert_eq!((equal.is_worse, equal.interval, equal.detectable), (false, (0.0, 0.0), None));
-        let noisy: Vec<f64> =
-            BASELINE.iter().zip(0..).map(|(v, n)| v + if n % 2 == 0 { 0.05 } else { -0.06 }).collect();
+        let noisy: Vec<f64> = BASELINE
+            .iter()
+            .zip(0..)
+            .map(|(v, n)| v + if n % 2 == 0 { 0.05 } else { -0.06 })
+            .collect();
         let noisy = &rows(&noisy, &BASELINE, &none)[0];
         assert!(!noisy.is_worse && noisy.test.mean_difference < 0.0);
         let worse: Vec<f64> = BASELINE.iter().map(|value| value - 0.1 * value).collect();

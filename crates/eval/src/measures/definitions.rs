@@ -5,9 +5,7 @@
 
 use super::TopicJudgements;
 use super::catalogue::{CutoffRule, MeasureSpec};
-use super::parameters::{
-    BETA, DCG, EVERY_REL, JUDGED_ONLY, MeasureParameters, PERSISTENCE, REL,
-};
+use super::parameters::{BETA, DCG, EVERY_REL, JUDGED_ONLY, MeasureParameters, PERSISTENCE, REL};
 use clariq_core::DocId;
 
 /// All measures, in the order in which they are listed. A new one is a function and an entry here.
@@ -300,11 +298,9 @@ fn precision_at_relevant(
 ) -> f64 {
     match judgements.relevant(by.rel) {
         0 => 0.0,
-        relevant => precision(
-            &MeasureParameters { cutoff: Some(relevant), ..*by },
-            ranking,
-            judgements,
-        ),
+        relevant => {
+            precision(&MeasureParameters { cutoff: Some(relevant), ..*by }, ranking, judgements)
+        }
     }
 }
 
@@ -336,7 +332,11 @@ fn binary_preference(
 
 /// The precision of the whole ranking. Source: `trec_eval`'s `set_P`.
 fn set_precision(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
-    if ranking.is_empty() { 0.0 } else { count_hits(by, ranking, judgements) / ranking.len() as f64 }
+    if ranking.is_empty() {
+        0.0
+    } else {
+        count_hits(by, ranking, judgements) / ranking.len() as f64
+    }
 }
 
 /// F of the whole ranking, (1 + β) P R / (β P + R). Source: `trec_eval`'s `set_F`, whose parameter stands

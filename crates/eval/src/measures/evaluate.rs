@@ -110,7 +110,8 @@ mod tests {
             ["1", "2", "3"].iter().zip(sizes).flat_map(of_topic).collect::<Vec<_>>()
         };
         let measures = parse_measures("R@2 R@3 nDCG@4 AP").unwrap();
-        let short_of = |sizes| evaluate(&measures, &RankedRun::new(&run(&lines(sizes))), &qrels).unwrap();
+        let short_of =
+            |sizes| evaluate(&measures, &RankedRun::new(&run(&lines(sizes))), &qrels).unwrap();
         assert_eq!(short_of([3, 3, 1]).short_of, [None, None, Some(3), None]);
         assert_eq!(short_of([2, 2, 0]).short_of, [None, Some(2), Some(2), None]);
         assert_eq!(short_of([3, 2, 1]).short_of, [None; 4], "nothing cut it: its topics differ");

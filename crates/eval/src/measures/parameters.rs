@@ -43,11 +43,8 @@ pub(super) struct Parameter {
 }
 
 /// The lowest grade that counts as relevant.
-pub(super) static REL: Parameter = Parameter {
-    name: "rel",
-    set: set_rel,
-    shown: |by| (by.rel != 1).then(|| by.rel.to_string()),
-};
+pub(super) static REL: Parameter =
+    Parameter { name: "rel", set: set_rel, shown: |by| (by.rel != 1).then(|| by.rel.to_string()) };
 
 /// The same, in every name: `ir_measures` has another measure by the name without it.
 pub(super) static EVERY_REL: Parameter =

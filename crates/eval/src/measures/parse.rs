@@ -273,8 +273,13 @@ mod tests {
         for text in ["RBP(p=1)", "RBP(p=-0.1)", "RBP(p=nan)", "RBP(p=inf)", "RBP(p=)"] {
             assert!(error(text).ends_with(" as p"), "{text}");
         }
-        for text in ["R(p=0.5)@5", "nDCG(rel=2)", "nDCG(gains={0:1})@5", "Bpref(judged_only=True)", "Bpref@5"]
-        {
+        for text in [
+            "R(p=0.5)@5",
+            "nDCG(rel=2)",
+            "nDCG(gains={0:1})@5",
+            "Bpref(judged_only=True)",
+            "Bpref@5",
+        ] {
             assert!(error(text).starts_with("a parameter of "), "{text}");
         }
     }

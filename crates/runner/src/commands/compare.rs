@@ -1,5 +1,6 @@
 //! `clariq compare`: means of several runs, and which differences are significant.
 
+mod gate;
 mod sheets;
 mod topic;
 
@@ -13,9 +14,10 @@ use crate::several::{SEVERAL, SeveralScores};
 use clap::Args;
 use clariq_collections::evaluation::{ComparisonOptions, ValuesByRequest};
 use clariq_core::{Problem, RequestId, Result, bail, count_of, problem};
-use clariq_eval::{BaselineTest, Column, Ties, test_against_baseline};
+use clariq_eval::{BaselineTest, Column, Ties, keep_common_topics, test_against_baseline};
 use clariq_experiment::record;
 use clariq_files::Source;
+use gate::{GateArgs, Verdict};
 use std::path::PathBuf;
 use topic::ComparedTopic;
 
@@ -49,6 +51,8 @@ pub(crate) struct CompareArgs {
     /// Digits of scores in a table for a paper (--format latex)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=8))]
     digits: Option<u8>,
+    #[command(flatten)]
+    gate: GateArgs,
 }
 
 struct RunColumns {
@@ -65,6 +69,7 @@ struct ComparisonResult {
     /// Every run but the baseline, by every column.
     tested: Vec<BaselineTest>,
     alpha: f64,
+    seed: u64,
     /// The position of the column by whose differences topics are chosen.
     focus: usize,
 }
@@ -117,19 +122,23 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
         };
         return of_topic.print(settings);
     }
+    let mut columns: Vec<&mut Vec<Column>> =
+        scored.iter_mut().map(|run| &mut run.columns).collect();
+    let left_out = keep_common_topics(&mut columns).len();
+    let is_gate = arguments.gate.is_asked(&scored[0].columns)?;
     let columns: Vec<&[Column]> = scored.iter().map(|run| &run.columns[..]).collect();
-    let compared = ComparisonResult {
-        tested: test_against_baseline(&columns, 0, settings.options.seed),
-        runs: scored,
-        alpha: arguments.alpha,
-        focus,
+    let seed = settings.options.seed;
+    let tested = if is_gate { Vec::new() } else { test_against_baseline(&columns, 0, seed) };
+    let compared = ComparisonResult { tested, runs: scored, alpha: arguments.alpha, seed, focus };
+    let verdict = if is_gate {
+        Some(Verdict::of(&arguments.gate, &compared, &*evaluation, &by, left_out)?)
+    } else {
+        None
     };
-    let sheets = match settings.format {
-        Some(Format::Tsv | Format::Csv | Format::Json | Format::Jsonl) => vec![compared.complete()],
-        Some(Format::Latex) => vec![compared.for_paper(arguments.digits.unwrap_or(4).into())],
-        format => compared.readable(format),
+    let mut sheets = match &verdict {
+        Some(verdict) => verdict.sheets(settings.format),
+        None => compared.sheets(settings.format, arguments.digits),
     };
-    let mut sheets: Vec<_> = sheets.into_iter().map(|sheet| ("comparisons", sheet)).collect();
     if topics > 0 {
         let requests = labels.last_said()?;
         let text = |case: &RequestId| {
@@ -139,8 +148,15 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
         sheets.push(("topics", compared.topics(&text, topics, settings.format)));
     }
     print_all(&sheets, settings.format)?;
-    explain(settings, &compared, topics > 0);
-    Ok(Outcome::Done)
+    let Some(verdict) = verdict else {
+        explain(settings, &compared, topics > 0);
+        return Ok(Outcome::Done);
+    };
+    verdict.explain(settings);
+    if let Some(file) = &arguments.gate.junit {
+        verdict.write_junit(file)?;
+    }
+    Ok(if verdict.is_held() { Outcome::Done } else { Outcome::CheckFailed })
 }
 
 /// Compares systems over the collections of several folders: a column for each, the means, and tests
@@ -155,6 +171,7 @@ pub(crate) fn compare_each(all: &[Settings], arguments: &CompareArgs) -> Result<
         ("--baseline", arguments.compared.baseline.is_some()),
     ];
     refuse_given(&refused, SEVERAL)?;
+    refuse_given(&arguments.gate.given(), SEVERAL)?;
     let measures = named_measures(&arguments.measures)?;
     let by = ComparisonOptions {
         part: arguments.task.as_deref(),

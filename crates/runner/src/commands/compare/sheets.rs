@@ -10,6 +10,20 @@ use clariq_eval::{BaselineTest, Column};
 const RUN_WIDTH: usize = 20;
 
 impl ComparisonResult {
+    /// The tables of the comparison.
+    pub(super) fn sheets(
+        &self,
+        format: Option<Format>,
+        digits: Option<u8>,
+    ) -> Vec<(&'static str, Sheet)> {
+        let sheets = match format {
+            Some(Format::Tsv | Format::Csv | Format::Json | Format::Jsonl) => vec![self.complete()],
+            Some(Format::Latex) => vec![self.for_paper(digits.unwrap_or(4).into())],
+            format => self.readable(format),
+        };
+        sheets.into_iter().map(|sheet| ("comparisons", sheet)).collect()
+    }
+
     /// Each column with every run and its test; the baseline comes first and has no test.
     fn rows(&self) -> impl Iterator<Item = (&Column, &RunColumns, Option<&BaselineTest>)> {
         let columns = 0..self.runs[0].columns.len();
@@ -27,7 +41,7 @@ impl ComparisonResult {
     }
 
     /// For people: a table for each part of the runs, of at most 80 columns on a terminal.
-    pub(super) fn readable(&self, format: Option<Format>) -> Vec<Sheet> {
+    fn readable(&self, format: Option<Format>) -> Vec<Sheet> {
         let header = ["by", "run", "mean", "diff", "W/T/L", "p t", "p rand", "p Holm", "d", ""];
         let mut sheets: Vec<(&str, Sheet)> = Vec::new();
         for (column, run, tested) in self.rows() {
@@ -53,7 +67,7 @@ impl ComparisonResult {
 
     /// For papers: a row for each run and a column for each measure, in groups of the parts of the
     /// runs. The best figure of a column is bold, and daggers mark significant differences.
-    pub(super) fn for_paper(&self, digits: usize) -> Sheet {
+    fn for_paper(&self, digits: usize) -> Sheet {
         let columns = &self.runs[0].columns;
         let mut header = vec!["run"];
         header.extend(columns.iter().map(|column| &*column.measure));
@@ -93,7 +107,7 @@ impl ComparisonResult {
     }
 
     /// For programs: every figure in a column of its own, with all digits.
-    pub(super) fn complete(&self) -> Sheet {
+    fn complete(&self) -> Sheet {
         let columns = "measure run baseline topics mean difference wins ties losses t p_t \
                        p_randomisation p_holm effect_size significant";
         let mut sheet = Sheet::new(&columns.split(' ').collect::<Vec<_>>());
