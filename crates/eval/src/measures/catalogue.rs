@@ -1,11 +1,8 @@
 //! The catalogue entry of a measure.
 
-use super::parameters::{MeasureParameters, OF_RELEVANCE, Parameter};
+use super::parameters::{AT, MeasureParameters, OF_RELEVANCE, Parameter, whole};
 use super::{Qrels, TopicJudgements};
 use clariq_core::{DocId, Result, bail};
-
-/// The location of problems.
-pub(super) const AT: &str = "a measure";
 
 /// The value for one topic: its documents, best first and none twice, against its judgements.
 pub(super) type Score = fn(&MeasureParameters, &[DocId], &TopicJudgements) -> f64;
@@ -209,9 +206,4 @@ fn parse_cutoff(value: &str) -> Result<usize> {
         bail!(AT, expected, "`{value}`", "R@30 has the cut-off 30")
     };
     Ok(cutoff)
-}
-
-/// Digits only: no sign, no space.
-pub(super) fn whole(text: &str) -> Option<usize> {
-    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }

@@ -1,7 +1,9 @@
 //! The parameters of measures: how each is read, and how it is written in a name.
 
-use super::catalogue::{AT, whole};
 use clariq_core::{Result, bail};
+
+/// The location of problems.
+pub(super) const AT: &str = "a measure";
 
 /// The parameters of a measure.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,4 +120,9 @@ fn set_judged_only(by: &mut MeasureParameters, value: &str) -> Result<()> {
         _ => bail!(AT, "True or False as judged_only", "`{value}`"),
     };
     Ok(())
+}
+
+/// Digits only: no sign, no space.
+pub(super) fn whole(text: &str) -> Option<usize> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }

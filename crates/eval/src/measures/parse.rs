@@ -1,8 +1,9 @@
 //! Measures by name, in the spellings of three tools, and the spelling that was meant.
 
 use super::Measure;
-use super::catalogue::{AT, MeasureSpec, whole};
+use super::catalogue::MeasureSpec;
 use super::definitions::CATALOGUE;
+use super::parameters::{AT, whole};
 use clariq_core::{Error, Result, problem};
 
 /// Makes a measure from its name, in any of three spellings:
