@@ -106,7 +106,7 @@ impl<'a> NamedDocuments<'a> {
             Some(TieRule::Order(ties)) => ties,
             _ => Ties::Id,
         };
-        let questions = of_run(run, &of_questions, ties, labels, qrels, &mut warnings);
+        let questions = of_run(run, &of_questions, ties, labels, qrels, &mut warnings)?;
         let mut documents = documents.into_iter();
         let mut questions = questions.into_iter();
         let mut topics = Vec::with_capacity(request.measures.len());
@@ -137,7 +137,7 @@ impl<'a> NamedDocuments<'a> {
             }
         } else {
             let ties = by.ties.unwrap_or(Ties::Id);
-            columns.extend(of_run(run, &of_questions, ties, labels, qrels, &mut warnings));
+            columns.extend(of_run(run, &of_questions, ties, labels, qrels, &mut warnings)?);
         }
         Ok(ValuesByRequest { columns, warnings })
     }
@@ -151,15 +151,15 @@ fn of_run(
     labels: &Labelled,
     qrels: &Qrels,
     warnings: &mut Vec<String>,
-) -> Vec<Column> {
+) -> Result<Vec<Column>, Error> {
     if measures.is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let topics = labels.topics.iter().map(|topic| &topic.id);
     warnings.extend(ignored_lines(&diagnose(run, topics, None), ties));
     let scores = evaluate(measures, &RankedRun::ordered(run, ties), qrels)?;
     let columns = scores.columns(QUESTIONS).into_iter();
-    columns.map(|column| Column { unit: "topic", ..column }).collect()
+    Ok(columns.map(|column| Column { unit: "topic", ..column }).collect())
 }
 
 /// True for a measure that is named as by the official scorer, where it means documents.

@@ -103,12 +103,12 @@ pub fn columns(
             let by = if measures.is_empty() { &parsed } else { measures };
             match part {
                 RunPart::Statements => {
-                    for run in &evaluated.statements {
+                    if let Some(run) = &evaluated.statements {
                         columns.extend(ranked(run, qrels, by, name)?);
                     }
                 }
                 RunPart::Provenance => {
-                    for run in &evaluated.provenance {
+                    if let Some(run) = &evaluated.provenance {
                         // The lists are as long as their turns need, and not cut.
                         let lists = ranked(run, qrels, by, name)?.into_iter();
                         columns.extend(lists.map(|list| Column { short_of: None, ..list }));
