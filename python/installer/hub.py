@@ -20,21 +20,9 @@ from setup import Failure, cache, end, model_folder, pip, say, sha256, write_sum
 
 HUB = "huggingface_hub>=0.30,<1"
 
-# What describes a model, which is little; and what is read of it.
+# What describes a model, which is little; and what is read of it beside the files that `clariq` names.
 DESCRIPTION = ["config.json", "modules.json", "*/config.json", "tokenizer_config.json"]
-READ = [
-    *DESCRIPTION,
-    "*.safetensors",
-    "*.safetensors.index.json",
-    "tokenizer.json",
-    "*/tokenizer.json",
-    "vocab.txt",
-    "spiece.model",
-    "special_tokens_map.json",
-    "sentence_bert_config.json",
-    "config_sentence_transformers.json",
-    "README.md",
-]
+READ = [*DESCRIPTION, "*.safetensors", "*.safetensors.index.json", "vocab.txt", "README.md"]
 # Weights for other programs.
 NOT_READ = ["onnx/*", "openvino/*", "*/onnx/*", "*/openvino/*", "coreml/*"]
 # The file that says where a model is from.
@@ -63,14 +51,18 @@ def hub_package():
     return huggingface_hub
 
 
-def is_read(name):
-    return any(fnmatch(name, wanted) for wanted in READ) and not any(
+def is_read(name, files):
+    wanted = [*READ, *files, *(f"*/{file}" for file in files)]
+    return any(fnmatch(name, one) for one in wanted) and not any(
         fnmatch(name, other) for other in NOT_READ
     )
 
 
 def check_family(folder, families):
     """Refuses a model whose weights would be of no use."""
+    modules = folder / "modules.json"
+    if modules.is_file() and "StaticEmbedding" in modules.read_text(encoding="utf-8"):
+        return
     configs = [folder / "config.json", folder / "0_Transformer/config.json"]
     config = next((path for path in configs if path.is_file()), None)
     if config is None:
@@ -81,11 +73,14 @@ def check_family(folder, families):
         raise Failure(f"the model is a `{family}`", hint)
 
 
-def files_of(info):
+def files_of(info, files, refused):
     """The names that are read, with the SHA-256 of those that the hub tells it of."""
     digests = {}
     for sibling in info.siblings:
-        if is_read(sibling.rfilename):
+        if sibling.rfilename in refused:
+            hint = "the documentation says why (reference, Files of a model); nothing was downloaded"
+            raise Failure(f"{info.id} has {sibling.rfilename}, which is not read", hint)
+        if is_read(sibling.rfilename, files):
             digests[sibling.rfilename] = sibling.lfs and sibling.lfs["sha256"]
     if not any(name.endswith(".safetensors") for name in digests):
         hint = "weights are read as safetensors; another revision of the model may have them"
@@ -93,7 +88,7 @@ def files_of(info):
     return digests
 
 
-def install(name, families, force):
+def install(name, families, files, refused, force):
     """Installs the model of that name, at a revision if one is named."""
     repository, _, revision = name.partition("@")
     folder = model_folder(repository)
@@ -108,7 +103,7 @@ def install(name, families, force):
     hub = hub_package()
     try:
         info = hub.HfApi().model_info(repository, revision=revision or None, files_metadata=True)
-        digests = files_of(info)
+        digests = files_of(info, files, refused)
         downloads = cache() / "downloads" / f"{repository.replace('/', '--')}-{info.sha[:12]}"
         small = [file for file in digests if any(fnmatch(file, one) for one in DESCRIPTION)]
         for file in small:
@@ -174,13 +169,19 @@ def main():
     parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--force", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--families", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--files", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--refused", default="", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.check:
         folder = model_folder(arguments.model.partition("@")[0])
         is_installed = os.path.lexists(folder)
         print(f"{arguments.model}\t{'ok' if is_installed else 'MISSING'}\t{folder}")
         return 0 if is_installed else 1
-    return install(arguments.model, arguments.families.split(","), arguments.force)
+    families, files, refused = (
+        names.split(",") if names else []
+        for names in (arguments.families, arguments.files, arguments.refused)
+    )
+    return install(arguments.model, families, files, refused, arguments.force)
 
 
 if __name__ == "__main__":

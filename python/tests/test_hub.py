@@ -129,6 +129,7 @@ def served(tmp_path, monkeypatch):
 def install(*arguments):
     """The status and the messages of the program."""
     words = [sys.executable, str(INSTALLER / "hub.py"), *arguments, "--families", "bert,roberta"]
+    words += ["--files", "router_config.json", "--refused", "adapter_config.json,other.json"]
     done = subprocess.run(words, capture_output=True, text=True)
     return done.returncode, done.stderr
 
@@ -153,6 +154,16 @@ def test_files_that_are_read_are_installed_with_revision_and_digests(served, mon
     assert install("--model", NAME)[0] == 0
     assert install("--model", NAME, "--check")[0] == 0
     assert len(served.asked) == asked, "offline afterwards"
+
+
+def test_files_that_the_command_names_are_read_or_refused(served):
+    served.revisions[FIRST] = FILES | {"router_config.json": b"{}", "2_Router/router_config.json": b"{}"}
+    assert install("--model", NAME)[0] == 0
+    for path in ("router_config.json", "2_Router/router_config.json"):
+        assert (installed() / path).is_file()
+    served.revisions[SECOND] = FILES | {"adapter_config.json": b"{}"}
+    status, told = install("--model", f"{NAME}@{SECOND}", "--force")
+    assert status == 2 and f"{NAME} has adapter_config.json, which is not read" in told, told
 
 
 def test_a_cut_download_is_continued_or_told(served):

@@ -7,10 +7,10 @@
 //! weight for each request and document; or `written`, ids and a text per request; or `refused`, the
 //! message.
 
-use clariq_bert::{BertEncoder, SparseBert, T5, Torch};
+use clariq_bert::{SparseBert, T5, Torch};
 use clariq_core::{
-    Decoding, Encoder, Engine, Model, ModelKind, ModelOptions, Result, SparseEncoder,
-    SparseVectors, TextGenerator,
+    Decoding, Engine, Model, ModelKind, ModelOptions, Result, SparseEncoder, SparseVectors,
+    TextGenerator,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -51,7 +51,9 @@ impl Task {
             };
             return requests.iter().map(score).collect();
         }
-        let model = BertEncoder::open(&self.folder, &options)?;
+        let Model::Encoder(model) = Torch.open(&self.folder, ModelKind::Encoder, &options)? else {
+            unreachable!("it is opened as an encoder");
+        };
         let requests = model.encode(&requests, &|_| {})?;
         let documents = model.encode_documents(&documents, &|_| {})?;
         let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum();

@@ -8,7 +8,7 @@ use clariq_core::{
     Checksum, Engine, Model, ModelKind, ModelOptions, Result, Training, TrainingEvent,
     TrainingSummary, bail,
 };
-use clariq_folder::{ModelFolder, SparseFolder, is_sparse};
+use clariq_folder::{ModelFolder, SparseFolder, StaticEncoder, StaticFolder, is_sparse, is_static};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,17 +33,10 @@ impl Engine for Torch {
         if is_sparse(folder) {
             return Ok(SparseFolder::open(folder)?.checksum());
         }
+        if is_static(folder) {
+            return Ok(StaticFolder::open(folder)?.checksum);
+        }
         Ok(ModelFolder::open(folder)?.checksum)
-    }
-
-    fn unknown_keys(&self, folder: &Path) -> Result<Vec<String>> {
-        if T5Folder::is_one(folder) {
-            return T5Folder::unknown_keys(folder);
-        }
-        if is_sparse(folder) {
-            return SparseFolder::unknown_keys(folder);
-        }
-        ModelFolder::unknown_keys(folder)
     }
 
     fn describe_model(&self, folder: &Path) -> Result<String> {
@@ -52,6 +45,9 @@ impl Engine for Torch {
         }
         if is_sparse(folder) {
             return Ok(SparseFolder::open(folder)?.describe());
+        }
+        if is_static(folder) {
+            return Ok(StaticFolder::open(folder)?.describe());
         }
         ModelFolder::open(folder)?.describe()
     }
@@ -62,6 +58,9 @@ impl Engine for Torch {
     )]
     fn open(&self, folder: &Path, kind: ModelKind, options: &ModelOptions) -> Result<Model> {
         Ok(match kind {
+            ModelKind::Encoder if is_static(folder) => {
+                Model::Encoder(Arc::new(StaticEncoder::open(folder, options)?))
+            }
             ModelKind::Encoder => Model::Encoder(Arc::new(BertEncoder::open(folder, options)?)),
             ModelKind::Sparse => Model::Sparse(Arc::new(SparseBert::open(folder, options)?)),
             ModelKind::CrossEncoder if T5Folder::is_one(folder) => {

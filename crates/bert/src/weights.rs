@@ -3,7 +3,7 @@
 
 use crate::names::{FUSED, layer_of, layer_tensor, layers_key, own_name, usual_name};
 use clariq_core::{Error, IoAction, Result, bail, problem};
-use clariq_folder::{COPY_AGAIN, Family, ModelFolder, ModelShape, OTHER_MODELS};
+use clariq_folder::{COPY_AGAIN, Family, ModelFolder, ModelShape, OTHER_MODELS, not_finite};
 use safetensors::tensor::{Dtype, TensorView};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -160,7 +160,13 @@ pub(crate) fn read_all(files: &[PathBuf]) -> Result<BTreeMap<String, Tensor>> {
         })?;
         for (name, tensor) in entries {
             if matches!(tensor.kind(), Kind::Float | Kind::Half | Kind::BFloat16 | Kind::Double) {
-                tensors.insert(name, tensor.to_kind(Kind::Float));
+                let tensor = tensor.to_kind(Kind::Float);
+                // A sum is not finite if one of its terms is not; its own overflow is looked at again.
+                let is_finite = tensor.sum(Kind::Double).double_value(&[]).is_finite();
+                if !is_finite && tensor.isfinite().all().int64_value(&[]) == 0 {
+                    return Err(not_finite(path, &name));
+                }
+                tensors.insert(name, tensor);
             }
         }
     }

@@ -15,9 +15,6 @@ pub trait Engine: Send + Sync {
     /// The SHA-256 of everything that the output of the model in a folder depends on.
     fn checksum(&self, folder: &Path) -> Result<Checksum>;
 
-    /// The settings of the model in a folder that the engine does not know, and passes over.
-    fn unknown_keys(&self, folder: &Path) -> Result<Vec<String>>;
-
     /// Describes the model in a folder: its family and its output for a text or a pair.
     fn describe_model(&self, folder: &Path) -> Result<String>;
 

@@ -2,7 +2,8 @@
 
 use crate::cache::{self, CacheState};
 use clariq_core::{Engine, ModelKind, ModelOptions, Name, NoModels, Result, bail, problem};
-use clariq_folder::Family;
+use clariq_folder::table::{FILES, FileUse};
+use clariq_folder::{Family, is_model, kind_of};
 use clariq_systems::recipes;
 use std::path::{Path, PathBuf};
 
@@ -18,11 +19,7 @@ const FOUND_BY_NAME: [&str; 2] = [BASE_MODEL, "splade-tiny"];
 /// The folder of a model: a path, or an installed model in `models`.
 pub fn find(models: &Path, name: &str) -> Option<PathBuf> {
     let folders = [PathBuf::from(name), models.join(name)];
-    folders.into_iter().find(|folder| is_model_folder(folder))
-}
-
-fn is_model_folder(folder: &Path) -> bool {
-    ["config.json", "modules.json"].iter().any(|name| folder.join(name).is_file())
+    folders.into_iter().find(|folder| is_model(folder))
 }
 
 /// The folder of a model, which must be a path or an installed model in `models`.
@@ -77,7 +74,21 @@ pub(crate) fn check_files(name: &str, folder: &Path) -> Result<()> {
 
 /// The values of `model_type` in the configurations of models that can be read.
 pub fn model_types() -> Vec<&'static str> {
-    Family::model_types().into_iter().chain(["t5"]).collect()
+    Family::model_types().into_iter().chain(["t5", "model2vec"]).collect()
+}
+
+/// The names of the files of models that are read, and of those that are refused.
+pub fn files_of_models() -> (Vec<&'static str>, Vec<&'static str>) {
+    let mut read = Vec::new();
+    let mut refused = Vec::new();
+    for file in FILES {
+        match file.is {
+            FileUse::Done => read.push(file.name),
+            FileUse::Refused(..) => refused.push(file.name),
+            FileUse::WithoutEffect | FileUse::OtherWeights(..) => {}
+        }
+    }
+    (read, refused)
 }
 
 /// Checks that a model can be installed under a name.
@@ -96,17 +107,15 @@ pub fn check_model_name(name: &str) -> Result<()> {
 pub fn check_model_opens(engine: Option<&dyn Engine>, name: &str, folder: &Path) -> Result<()> {
     let engine = engine.ok_or_else(|| NoModels::refusal(name))?;
     check_files(name, folder)?;
+    let usual = kind_of(folder)?;
     engine.describe_model(folder)?;
     let options = ModelOptions::default();
-    let mut refusals = Vec::new();
-    for kind in ModelKind::OF_FOLDERS {
-        match engine.open(folder, kind, &options) {
-            Ok(_) => return Ok(()),
-            Err(error) => refusals.push(error),
-        }
+    let Err(refusal) = engine.open(folder, usual, &options) else { return Ok(()) };
+    let mut others = ModelKind::OF_FOLDERS.into_iter().filter(|kind| *kind != usual);
+    match others.any(|kind| engine.open(folder, kind, &options).is_ok()) {
+        true => Ok(()),
+        false => Err(refusal),
     }
-    // The error of the first kind, which most models are of.
-    refusals.into_iter().next().map_or(Ok(()), Err)
 }
 
 #[cfg(test)]

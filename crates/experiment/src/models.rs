@@ -4,12 +4,13 @@
 mod kept;
 mod kept_vectors;
 mod lookup;
+mod notes;
 pub(crate) mod opened;
 mod text_cache;
 mod vectors;
 
 use crate::session::Session;
-use crate::{cache, endpoints, installed};
+use crate::{endpoints, installed};
 use clariq_core::{
     Checksum, Decoding, DocumentVectors, Documents, Embeddings, Kept, MakeKept, Model, ModelKind,
     ModelName, Models, Progress, Result, SharedBytes, bail, count_of,
@@ -35,22 +36,8 @@ impl Models for Session<'_> {
         let Some(engine) = self.engine else { return open_lookup(self, model, found) };
         let ModelLocation { folder, reading } = found;
         self.models.models.get_or_open(model.clone(), || {
-            let has_pooling = reading.pooling.is_some() || folder.join("modules.json").is_file();
-            let from_elsewhere = !folder.join(cache::SUMS).is_file();
-            if model.kind == ModelKind::Encoder && from_elsewhere && !has_pooling {
-                self.observer.note(&format!(
-                    "note: `{}` has no modules.json: a text's vector is the mean of its tokens' \
-                     vectors, as in sentence-transformers",
-                    model.name
-                ));
-            }
-            let unknown = engine.unknown_keys(&folder)?;
-            if !unknown.is_empty() {
-                self.observer.note(&format!(
-                    "note: `{}` has settings that clariq does not know, and passes over: `{}`",
-                    model.name,
-                    unknown.join("`, `")
-                ));
+            for note in notes::of_folder(&folder, model.kind, &reading)? {
+                self.observer.note(&format!("note: `{}` {note}", model.name));
             }
             engine.open(&folder, model.kind, &self.model_options(reading))
         })

@@ -3,8 +3,9 @@
 //! The crate `same-file` compares files that it keeps open: a process may have more inputs than it may
 //! have open files, and opening a pipe would wait for its other end.
 
-use std::fs::Metadata;
+use std::fs::{self, File, Metadata};
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 /// The device and the number of a file on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,5 +17,13 @@ pub(crate) struct FileIdentity {
 impl From<Metadata> for FileIdentity {
     fn from(found: Metadata) -> Self {
         Self { device: found.dev(), inode: found.ino() }
+    }
+}
+
+/// True if the file that is open is the one at a path.
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
+    match (file.metadata(), fs::symlink_metadata(path)) {
+        (Ok(open), Ok(named)) => FileIdentity::from(open) == FileIdentity::from(named),
+        _ => false,
     }
 }

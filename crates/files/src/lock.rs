@@ -1,6 +1,6 @@
 //! Locks that keep two processes from writing to one folder or file at the same time.
 
-use crate::identity::FileIdentity;
+use crate::identity::is_at;
 use crate::inputs::refuse_replacing;
 use crate::temporary::Temporary;
 use clariq_core::{Error, IoAction, Result};
@@ -65,12 +65,5 @@ fn take(file: &File, wait: impl FnOnce()) -> io::Result<()> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
         _ => Ok(()),
-    }
-}
-
-fn is_at(file: &File, path: &Path) -> bool {
-    match (file.metadata(), fs::symlink_metadata(path)) {
-        (Ok(open), Ok(named)) => FileIdentity::from(open) == FileIdentity::from(named),
-        _ => false,
     }
 }

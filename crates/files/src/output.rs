@@ -132,7 +132,6 @@ impl StagedFile {
         let path = behind_link(path);
         let folder =
             path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        fs::create_dir_all(folder)?;
         let mut prefix = OsString::from(".");
         prefix.push(path.file_name().unwrap_or_default());
         let (file, listed) = temporary::file_in(folder, &prefix)?;

@@ -4,7 +4,7 @@ mod disentangled;
 
 use crate::family::Family;
 use crate::files::{COPY_AGAIN, Object, expect_usual, read_keys};
-use crate::known_keys::{IGNORED, OnlyUsual, expect_all_usual, unknown_keys};
+use crate::table::CONFIG;
 use clariq_core::{Result, bail};
 pub use disentangled::Disentangled;
 use serde::Deserialize;
@@ -111,96 +111,12 @@ struct Config {
     share_att_key: Option<bool>,
 }
 
-/// Keys of which only the usual value is supported, with a hint about others.
-const ONLY_USUAL: [OnlyUsual; 11] = [
-    ("position_embedding_type", &["\"absolute\"", "null"], "relative positions are not supported"),
-    ("is_decoder", &["false", "null"], "a decoder's tokens only attend to earlier ones"),
-    ("add_cross_attention", &["false", "null"], "a decoder is no encoder of texts"),
-    ("pruned_heads", &["{}", "null"], "save the model again with its heads whole"),
-    ("sinusoidal_pos_embds", &["false", "true", "null"], "positions are read from the weights"),
-    ("conv_kernel_size", &["0", "null"], "a convolution over tokens is not supported"),
-    ("talking_head", &["false", "null"], "heads that talk to each other are not supported"),
-    ("pooler_hidden_act", &["\"gelu\"", "null"], "published DeBERTa models have no other pooler"),
-    ("inner_group_num", &["1", "null"], "published ALBERT models have one layer in a group"),
-    ("quantization_config", &["null"], "save the model with numbers of 16 or 32 bits"),
-    ("auto_map", &["null", "{}"], "such a model computes with Python code that comes with it"),
-];
-
-/// Keys that are read, and those that DistilBERT has in place of some.
-const READ: &[&str] = &[
-    "activation",
-    "attention_dropout",
-    "attention_head_size",
-    "attention_probs_dropout_prob",
-    "dim",
-    "dropout",
-    "embedding_size",
-    "hidden_act",
-    "hidden_dim",
-    "hidden_dropout_prob",
-    "hidden_size",
-    "intermediate_size",
-    "layer_norm_eps",
-    "max_position_embeddings",
-    "max_relative_positions",
-    "n_heads",
-    "n_layers",
-    "norm_rel_ebd",
-    "num_attention_heads",
-    "num_hidden_groups",
-    "num_hidden_layers",
-    "pad_token_id",
-    "pos_att_type",
-    "position_biased_input",
-    "position_buckets",
-    "relative_attention",
-    "relative_attention_num_buckets",
-    "share_att_key",
-    "type_vocab_size",
-    "vocab_size",
-];
-
-/// Keys of single families that change no vector and no score of a pair.
-const OF_FAMILIES: &[&str] = &[
-    "classifier_dropout_prob",
-    "conv_act",
-    "directionality",
-    "down_scale_factor",
-    "gap_size",
-    "language",
-    "legacy",
-    "name",
-    "net_structure_type",
-    "num_memory_blocks",
-    "pooler_dropout",
-    "pooler_fc_size",
-    "pooler_hidden_size",
-    "pooler_num_attention_heads",
-    "pooler_num_fc_layers",
-    "pooler_size_per_head",
-    "pooler_type",
-    "qa_dropout",
-    "sentence_transformers",
-    "seq_classif_dropout",
-    "summary_activation",
-    "summary_last_dropout",
-    "summary_type",
-    "summary_use_proj",
-    "tie_weights_",
-];
-
-/// The keys of a `config.json` that are not known.
-pub(super) fn unknown_keys_of(object: &Object) -> Vec<String> {
-    let refused = ONLY_USUAL.map(|(key, ..)| key);
-    unknown_keys(object, &[READ, &refused, OF_FAMILIES, IGNORED])
-}
-
 impl ModelShape {
     /// Reads a `config.json`; `at` names the file in messages.
     pub fn read(at: &Path, object: Object) -> Result<Self> {
         let name = object.get("model_type").map(|name| name.as_str().unwrap_or_default());
         let family = Family::named(at, name)?;
-        expect_all_usual(at, &object, &ONLY_USUAL)?;
+        CONFIG.check(at, &object)?;
         if family == Family::Mpnet {
             let hint = "Hugging Face's library ignores this key and computes with 32";
             expect_usual(at, &object, "relative_attention_num_buckets", &["32", "null"], hint)?;

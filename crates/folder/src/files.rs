@@ -11,8 +11,8 @@ pub const COPY_AGAIN: &str =
 pub const DOCUMENTED: &str = "the documentation lists the supported settings (reference, Models)";
 pub const OTHER_MODELS: &str = "the files are of different models";
 
-const WEIGHTS: &str = "model.safetensors";
-const INDEX: &str = "model.safetensors.index.json";
+pub(crate) const WEIGHTS: &str = "model.safetensors";
+pub(crate) const INDEX: &str = "model.safetensors.index.json";
 
 /// The keys and values of a JSON object.
 pub type Object = Map<String, Value>;
@@ -51,11 +51,6 @@ pub fn read_keys<T: DeserializeOwned>(at: &Path, object: Object) -> Result<T> {
     })
 }
 
-/// Reads a JSON file into a struct, if the file exists.
-pub(crate) fn read_settings<T: DeserializeOwned>(at: &Path) -> Result<Option<T>> {
-    read_object(at)?.map(|object| read_keys(at, object)).transpose()
-}
-
 /// Refuses a key with a value that is not supported. The first of the `supported` values is the usual
 /// one; an absent key has the value `null`.
 pub fn expect_usual(
@@ -84,28 +79,23 @@ pub fn missing(at: &Path, expected: &str) -> Problem {
     .kind(ProblemKind::MissingFile)
 }
 
+pub(crate) const CONVERT: &str = "if you trust the file, convert it: `python3 -c \"import sys, torch; from \
+    safetensors.torch import save_file; d = sys.argv[1]; w = torch.load(d + '/pytorch_model.bin', \
+    'cpu', weights_only=True); save_file({k: v.clone().contiguous() for k, v in w.items()}, d + \
+    '/model.safetensors', {'format': 'pt'})\" DIR`";
+
 /// `model.safetensors` in a folder. PyTorch's own files may run programs when they are read.
 pub(crate) fn weights_in(folder: &Path) -> Result<PathBuf> {
     let path = folder.join(WEIGHTS);
     if path.is_file() {
         return Ok(path);
     }
-    let torch_file = folder.join("pytorch_model.bin");
-    if torch_file.exists() || folder.join("pytorch_model.bin.index.json").exists() {
-        bail!(
-            &torch_file,
-            "weights in {WEIGHTS}",
-            "a file of PyTorch, which may run any program when it is read",
-            CONVERT
-        );
+    if folder.join("pytorch_model.bin").exists() {
+        let found = "a file of PyTorch, which may run any program when it is read";
+        bail!(&folder.join("pytorch_model.bin"), "weights in {WEIGHTS}", found, CONVERT);
     }
     Err(missing(folder, "weights: model.safetensors").into())
 }
-
-const CONVERT: &str = "if you trust the file, convert it: `python3 -c \"import sys, torch; from \
-    safetensors.torch import save_file; d = sys.argv[1]; w = torch.load(d + '/pytorch_model.bin', \
-    'cpu', weights_only=True); save_file({k: v.clone().contiguous() for k, v in w.items()}, d + \
-    '/model.safetensors', {'format': 'pt'})\" DIR`";
 
 /// The files with the weights of a transformer: `model.safetensors`, or those that its index names.
 pub fn weights_of_model(path: &Path) -> Result<Vec<PathBuf>> {

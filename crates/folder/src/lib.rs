@@ -8,17 +8,22 @@
     reason = "sizes are counted in i64, as libtorch does; none is negative or near its limits"
 )]
 
+mod added_tokens;
 mod config;
 mod family;
 mod files;
 pub mod guard;
-pub mod known_keys;
+mod kind;
 mod lookup;
 mod modules;
+mod recognise;
 mod sentence;
 mod settings;
 mod sparse;
+mod statics;
+pub mod table;
 mod tokens;
+mod unknown;
 
 use clariq_core::{Checksum, ProblemKind, Result, bail, count_of, problem};
 pub use config::{Activation, Disentangled, MOST_LAYERS, ModelShape};
@@ -27,18 +32,22 @@ pub use files::{
     COPY_AGAIN, DOCUMENTED, OTHER_MODELS, Object, expect_usual, missing, parse_object, read_keys,
     read_object, read_optional, weights_of_model,
 };
+pub use kind::kind_of;
 pub use lookup::{Lookup, LookupFolder};
 pub use modules::Module;
 use modules::Modules;
+use recognise::check_numbers;
+pub use recognise::{check, is_model, not_finite};
 pub use sentence::Sentence;
 use sentence::check_cross_encoder;
 use serde_json::Value;
 use settings::TransformerConfig;
-pub use settings::{TokenizerConfig, cleans_up};
+pub use settings::{FolderPrompts, TokenizerConfig, cleans_up};
 pub use sparse::{SparseActivation, SparseFolder, SparsePooling, is_sparse};
-use std::fmt::Write as _;
+pub use statics::{StaticEncoder, StaticFolder, is_static};
 use std::path::{Path, PathBuf};
 pub use tokens::{PromptKind, Tokenize, Tokens, check_vocabulary, count_special_tokens};
+pub use unknown::unknown_keys;
 
 /// A model's folder, with its configuration and the paths of its files.
 #[derive(Debug, Clone)]
@@ -74,6 +83,7 @@ const SAVE_TOKENIZER: &str =
 impl ModelFolder {
     /// Reads the configuration and takes the checksum of all files.
     pub fn open(root: &Path) -> Result<Self> {
+        check(root)?;
         let (modules, path) = match Modules::read(root)? {
             Some((modules, path)) => (Some(modules), path),
             None => (None, root.to_owned()),
@@ -90,6 +100,7 @@ impl ModelFolder {
         let config = parse_object(&at, &text)?;
         let shape = ModelShape::read(&at, config.clone())?;
         let weights = weights_of_model(path)?;
+        check_numbers(&weights)?;
         let tokenizer = find_tokenizer(path)?;
         let transformer = TransformerConfig::read(path)?;
         let tokenizer_config = TokenizerConfig::read(path)?;
@@ -114,13 +125,6 @@ impl ModelFolder {
         };
         folder.checksum = folder.digest()?;
         Ok(folder)
-    }
-
-    /// The keys of the `config.json` in a folder that are not known.
-    pub fn unknown_keys(root: &Path) -> Result<Vec<String>> {
-        let path = Modules::read(root)?.map_or_else(|| root.to_owned(), |(_, path)| path);
-        let object = read_object(&path.join("config.json"))?.unwrap_or_default();
-        Ok(config::unknown_keys_of(&object))
     }
 
     /// The digest of a folder: its three files, and every setting that differs from the default, so
@@ -164,6 +168,18 @@ impl ModelFolder {
         self.config.get("architectures")?.get(0)?.as_str()
     }
 
+    /// Refuses a folder whose architecture says that it is of another kind, and that lists no pooling.
+    pub fn expect_encoder(&self) -> Result<()> {
+        if self.modules.is_some() || !self.is_masked_language_model() {
+            return Ok(());
+        }
+        let at = self.path.join("config.json");
+        let hint = "the stage `sparse` takes it; in `[space]`, a table with pooling = \"mean\" takes the \
+                    vectors of its tokens";
+        let found = format!("`{}`", self.architecture().unwrap_or_default());
+        bail!(&at, "the architecture of an encoder, or a modules.json", found, hint)
+    }
+
     /// True if the transformer has the head of a masked language model.
     fn is_masked_language_model(&self) -> bool {
         self.architecture().is_some_and(|name| name.ends_with("ForMaskedLM"))
@@ -186,21 +202,17 @@ impl ModelFolder {
             let labels = count_of(labels, "label");
             return Ok(format!("{family}, cross-encoder with {labels}, {tokens} tokens"));
         }
-        let Sentence { poolings, modules, dim, similarity, query_prompt, document_prompt, .. } =
-            self.sentence()?;
+        let sentence = self.sentence()?;
+        let prompts = sentence.describe_prompts();
+        let Sentence { poolings, modules, dim, similarity, .. } = sentence;
         let steps = poolings.iter().map(|pooling| format!("{pooling:?}"));
         let steps = steps.chain(modules.iter().map(Module::to_string));
         let steps = steps.collect::<Vec<_>>().join(" + ");
         let similarity = format!("{similarity:?}").to_lowercase();
         let mut text =
-            format!("{family}, {steps}, {dim} dimensions, {similarity}, {tokens} tokens");
-        for (texts, prompt) in [("requests", query_prompt), ("documents", document_prompt)] {
-            if !prompt.is_empty() {
-                let _ = write!(text, ", `{prompt}` before {texts}");
-            }
-        }
+            format!("{family}, {steps}, {dim} dimensions, {similarity}, {tokens} tokens{prompts}");
         if self.modules.is_none() && self.is_masked_language_model() {
-            text += "; a sparse encoder by its head";
+            text += "; a sparse encoder by its head, and an encoder with `pooling` alone";
         }
         Ok(text)
     }

@@ -6,6 +6,7 @@ use crate::files::{
 };
 use crate::modules::read_required;
 use crate::settings::TokenizerConfig;
+use crate::table::LOOKUP;
 use crate::tokens::Tokenize;
 use crate::{Family, PromptKind, find_tokenizer, guard};
 use clariq_core::{
@@ -21,11 +22,7 @@ use std::path::{Path, PathBuf};
 
 /// `config.json` of `SparseStaticEmbedding` and, in older releases, `IDF`.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct LookupConfig {
-    // Only training asks.
-    #[serde(rename = "frozen")]
-    _frozen: Option<bool>,
     /// The file with the weights by word, in place of a tensor.
     path: Option<String>,
 }
@@ -45,7 +42,7 @@ pub struct LookupFolder {
 impl LookupFolder {
     /// Reads a table for a vocabulary of so many words.
     pub(crate) fn open(path: &Path, family: Family, vocabulary: i64) -> Result<Self> {
-        let config: LookupConfig = read_required(&path.join("config.json"))?;
+        let config: LookupConfig = read_required(&path.join("config.json"), &LOOKUP)?;
         let tokenizer = find_tokenizer(path)?;
         let tokenizer_config = TokenizerConfig::read(path)?;
         let (file, weights) = match &config.path {

@@ -1,12 +1,11 @@
 //! The modules of a folder of sentence-transformers: `modules.json`, and a `config.json` per module.
 //!
-//! Unknown modules and keys are refused by name: a module that is ignored would change every vector.
+//! Unknown modules are refused by name: a module that is ignored would change every vector.
 
 use crate::config::Activation;
-use crate::files::{
-    DOCUMENTED, OTHER_MODELS, read_keys, read_object, read_optional, read_settings, weights_in,
-};
+use crate::files::{DOCUMENTED, OTHER_MODELS, Object, read_object, read_optional, weights_in};
 use crate::settings::SENTENCE_SETTINGS;
+use crate::table::{DENSE, Keys, LAYER_NORM, MODULE_LIST, NORMALIZE, POOLING};
 use clariq_core::{Pooling, Result, bail, problem};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -19,16 +18,9 @@ pub(super) const MODULES: &str = "modules.json";
 
 /// An entry of `modules.json`.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct ModuleEntry {
-    #[serde(rename = "idx")]
-    _number: Value,
-    #[serde(rename = "name")]
-    _name: Value,
     pub(super) path: String,
     pub(super) r#type: String,
-    #[serde(default)]
-    kwargs: Vec<Value>,
 }
 
 impl ModuleEntry {
@@ -57,14 +49,16 @@ impl Modules {
     pub(crate) fn entries(root: &Path) -> Result<Option<Vec<ModuleEntry>>> {
         let at = root.join(MODULES);
         let Some(bytes) = read_optional(&at)? else { return Ok(None) };
-        let entries: Vec<ModuleEntry> = serde_json::from_slice(&bytes)
+        let objects: Vec<Object> = serde_json::from_slice(&bytes)
             .map_err(|error| problem!(&at, "a list of modules", "{error}", DOCUMENTED))?;
-        for entry in &entries {
-            let is_below = !entry.path.contains("..") && !entry.path.starts_with('/');
-            if !is_below || !entry.kwargs.is_empty() {
-                let found = format!("path `{}`, kwargs {:?}", entry.path, entry.kwargs);
-                bail!(&at, "a module in this folder, without kwargs", found, DOCUMENTED);
+        let mut entries = Vec::new();
+        for object in objects {
+            let entry: ModuleEntry = MODULE_LIST.read(&at, object)?;
+            if entry.path.contains("..") || entry.path.starts_with('/') {
+                let found = format!("path `{}`", entry.path);
+                bail!(&at, "a module in this folder", found, DOCUMENTED);
             }
+            entries.push(entry);
         }
         Ok(Some(entries))
     }
@@ -85,6 +79,13 @@ impl Modules {
         Ok(Some((Self { at, entries }, path)))
     }
 
+    /// The modules after the first one, if there is a `modules.json`.
+    pub(crate) fn after_first(root: &Path) -> Result<Option<Self>> {
+        let Some(mut entries) = Self::entries(root)? else { return Ok(None) };
+        entries.drain(..entries.len().min(1));
+        Ok(Some(Self { at: root.join(MODULES), entries }))
+    }
+
     /// The existing files of the settings and of the modules after the transformer, relative to `root`.
     pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
         let mut files = vec![PathBuf::from(MODULES), PathBuf::from(SENTENCE_SETTINGS)];
@@ -101,7 +102,6 @@ impl Modules {
 /// `config.json` of a pooling module. Older folders have a switch for each kind of pooling; vectors
 /// are concatenated in the order of the switches.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the keys of the file")]
 pub(super) struct PoolingConfig {
     #[serde(alias = "embedding_dimension")]
@@ -140,7 +140,7 @@ impl PoolingConfig {
     /// Reads the configuration of a pooling over vectors of a length.
     pub(super) fn read(folder: &Path, dim: usize, has_prompts: bool) -> Result<Vec<Pooling>> {
         let at = folder.join("config.json");
-        let config: Self = read_required(&at)?;
+        let config: Self = read_required(&at, &POOLING)?;
         if config.include_prompt == Some(false) && has_prompts {
             let hint = "prompts whose tokens do not count are not supported";
             bail!(&at, "include_prompt true beside prompts", "false", hint);
@@ -180,30 +180,17 @@ impl PoolingConfig {
 
 /// `config.json` of a dense module.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct DenseConfig {
     in_features: usize,
     out_features: NonZeroUsize,
     bias: Option<bool>,
     activation_function: Option<String>,
-    use_residual: Option<bool>,
-    module_input_name: Option<String>,
-    module_output_name: Option<String>,
 }
 
 /// `config.json` of a layer normalisation.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct LayerNormConfig {
     dimension: usize,
-}
-
-/// `config.json` of a normalisation to length 1.
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct NormalizeConfig {
-    module_input_name: Option<String>,
-    module_output_name: Option<String>,
 }
 
 /// A module after pooling.
@@ -233,12 +220,7 @@ pub enum Module {
 impl Module {
     pub(super) fn dense(folder: &Path, dim: usize) -> Result<Self> {
         let at = folder.join("config.json");
-        let config: DenseConfig = read_required(&at)?;
-        expect_text_vector(&at, "module_input_name", config.module_input_name.as_deref())?;
-        expect_text_vector(&at, "module_output_name", config.module_output_name.as_deref())?;
-        if config.use_residual == Some(true) {
-            bail!(&at, "use_residual false", "true", DOCUMENTED);
-        }
+        let config: DenseConfig = read_required(&at, &DENSE)?;
         expect_dim(&at, "in_features", dim, config.in_features)?;
         Ok(Self::Dense {
             weights: weights_in(folder)?,
@@ -251,16 +233,14 @@ impl Module {
 
     pub(super) fn layer_norm(folder: &Path, dim: usize) -> Result<Self> {
         let at = folder.join("config.json");
-        let config: LayerNormConfig = read_required(&at)?;
+        let config: LayerNormConfig = read_required(&at, &LAYER_NORM)?;
         expect_dim(&at, "dimension", dim, config.dimension)?;
         Ok(Self::LayerNorm { weights: weights_in(folder)?, dim })
     }
 
     pub(super) fn normalize(folder: &Path) -> Result<Self> {
         let at = folder.join("config.json");
-        let config: NormalizeConfig = read_settings(&at)?.unwrap_or_default();
-        expect_text_vector(&at, "module_input_name", config.module_input_name.as_deref())?;
-        expect_text_vector(&at, "module_output_name", config.module_output_name.as_deref())?;
+        NORMALIZE.check(&at, &read_object(&at)?.unwrap_or_default())?;
         Ok(Self::Normalize)
     }
 
@@ -286,20 +266,12 @@ impl fmt::Display for Module {
     }
 }
 
-pub(crate) fn read_required<T: DeserializeOwned>(at: &Path) -> Result<T> {
+pub(crate) fn read_required<T: DeserializeOwned>(at: &Path, keys: &Keys) -> Result<T> {
     let Some(object) = read_object(at)? else {
         let hint = "modules.json names its folder";
         bail!(at, "the configuration of a module", "no such file", hint);
     };
-    read_keys(at, object)
-}
-
-/// Refuses a module that reads or writes something other than the text's vector.
-fn expect_text_vector(at: &Path, key: &str, name: Option<&str>) -> Result<()> {
-    match name {
-        None | Some("sentence_embedding") => Ok(()),
-        Some(other) => bail!(at, "{key} `sentence_embedding`", "`{other}`", DOCUMENTED),
-    }
+    keys.read(at, object)
 }
 
 /// Refuses a size that differs from the output of the module before.

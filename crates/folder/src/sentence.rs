@@ -58,10 +58,33 @@ impl Sentence {
         }
         let mut sentence = Self::usual(hidden);
         if let Some(modules) = modules {
+            sentence.poolings.clear();
             sentence.read_modules(root, modules, settings.has_prompts())?;
         }
+        sentence.read_settings(&at, &settings)?;
+        Ok(sentence)
+    }
+
+    /// Reads the modules and settings after a table of vectors, whose mean is taken.
+    pub(crate) fn read_after_table(root: &Path, dim: usize) -> Result<Self> {
+        let settings = SentenceTransformersConfig::read(root)?;
+        let mut sentence = Self::usual(dim);
+        if let Some(modules) = Modules::after_first(root)? {
+            sentence.read_modules(root, &modules, false)?;
+            let other = sentence.modules.iter().find(|module| **module != Module::Normalize);
+            if let Some(other) = other {
+                let expected = "Normalize alone after StaticEmbedding";
+                bail!(&modules.at, expected, (format!("`{other}`")), DOCUMENTED);
+            }
+        }
+        sentence.read_settings(&root.join(SENTENCE_SETTINGS), &settings)?;
+        Ok(sentence)
+    }
+
+    fn read_settings(&mut self, at: &Path, settings: &SentenceTransformersConfig) -> Result<()> {
+        let sentence = self;
         sentence.dim = match settings.truncate_dim {
-            Some(0) => bail!(&at, "truncate_dim of at least 1", "0", DOCUMENTED),
+            Some(0) => bail!(at, "truncate_dim of at least 1", "0", DOCUMENTED),
             Some(most) => most.min(sentence.full_dim),
             None => sentence.full_dim,
         };
@@ -69,17 +92,15 @@ impl Sentence {
             None | Some("cosine") => Similarity::Cosine,
             Some("dot" | "dot_score") => Similarity::Dot,
             Some(other) => {
-                bail!(&at, "similarity_fn_name `cosine` or `dot`", "`{other}`", DOCUMENTED)
+                bail!(at, "similarity_fn_name `cosine` or `dot`", "`{other}`", DOCUMENTED)
             }
         };
-        settings.check_default_prompt(&at)?;
-        sentence.query_prompt = settings.prompt(&["query"]);
-        sentence.document_prompt = settings.prompt(&["document", "passage", "corpus"]);
-        Ok(sentence)
+        settings.check_default_prompt(at)?;
+        [sentence.query_prompt, sentence.document_prompt] = settings.prompts();
+        Ok(())
     }
 
     fn read_modules(&mut self, root: &Path, modules: &Modules, has_prompts: bool) -> Result<()> {
-        self.poolings.clear();
         for entry in &modules.entries {
             self.add_module(root, modules, entry, has_prompts)?;
         }
@@ -150,6 +171,11 @@ impl Sentence {
         Ok(self)
     }
 
+    /// The prompts in force, for a description.
+    pub(crate) fn describe_prompts(&self) -> String {
+        describe_prompts(&self.query_prompt, &self.document_prompt)
+    }
+
     /// Everything that the vectors depend on, besides weights and tokens.
     pub fn digest(&self) -> String {
         let modules: Vec<String> = self.modules.iter().map(Module::to_string).collect();
@@ -163,6 +189,18 @@ impl Sentence {
     pub fn weights(&self) -> impl Iterator<Item = &Path> {
         self.modules.iter().filter_map(Module::weights)
     }
+}
+
+/// The prompts in force, where there is one.
+pub(crate) fn describe_prompts(query: &str, document: &str) -> String {
+    if query.is_empty() && document.is_empty() {
+        return String::new();
+    }
+    let of = |prompt: &str, texts: &str| match prompt {
+        "" => format!(", no prompt before {texts}"),
+        prompt => format!(", `{prompt}` before {texts}"),
+    };
+    of(query, "requests") + &of(document, "documents")
 }
 
 /// Checks the settings of a cross-encoder's folder: one score per pair, no prompts, and an activation

@@ -1,21 +1,25 @@
 //! Settings beside a transformer's weights, by sentence-transformers and by the tokenizer.
 
+use crate::added_tokens::AddedTokens;
 use crate::family::Family;
-use crate::files::{DOCUMENTED, read_keys, read_object, read_settings};
+use crate::files::{DOCUMENTED, read_object};
+use crate::table::{SENTENCE, TOKENIZER, TRANSFORMER};
 use clariq_core::{Result, bail};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) const SENTENCE_SETTINGS: &str = "config_sentence_transformers.json";
 
+/// The names of the prompts of requests and of documents.
+const QUERY: &str = "query";
+const DOCUMENT: &str = "document";
+
 /// `config_sentence_transformers.json`.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub(super) struct SentenceTransformersConfig {
-    #[serde(rename = "__version__")]
-    _version: Value,
     pub(super) model_type: Option<String>,
     pub(super) prompts: BTreeMap<String, Option<String>>,
     pub(super) default_prompt_name: Option<String>,
@@ -26,37 +30,35 @@ pub(super) struct SentenceTransformersConfig {
 
 impl SentenceTransformersConfig {
     pub(super) fn read(root: &Path) -> Result<Self> {
-        Ok(read_settings(&root.join(SENTENCE_SETTINGS))?.unwrap_or_default())
+        Ok(SENTENCE.read_file(&root.join(SENTENCE_SETTINGS))?.unwrap_or_default())
     }
 
-    /// Refuses a default prompt that is not among the prompts, as sentence-transformers does.
+    /// Refuses a default prompt that is not among the prompts, as sentence-transformers does. It is used
+    /// for texts that are neither requests nor documents: these have prompts of their own, empty ones if
+    /// the folder has none.
     pub(super) fn check_default_prompt(&self, at: &Path) -> Result<()> {
-        match &self.default_prompt_name {
-            Some(name) if !self.prompts.contains_key(name) => {
+        match self.default_prompt_name.as_deref() {
+            None | Some(QUERY | DOCUMENT) => Ok(()),
+            Some(name) if self.prompts.contains_key(name) => Ok(()),
+            Some(name) => {
                 bail!(at, "a prompt `{name}`, default_prompt_name", "none", DOCUMENTED)
             }
-            _ => Ok(()),
         }
     }
 
-    /// The first prompt of these names, or the default prompt. Empty prompts do not count:
-    /// sentence-transformers writes them for `query` and `document` by itself.
-    pub(super) fn prompt(&self, names: &[&str]) -> String {
-        for name in names {
-            if let Some(Some(prompt)) = self.prompts.get(*name)
-                && !prompt.is_empty()
-            {
-                return prompt.clone();
-            }
-        }
-        let default = self.default_prompt_name.as_ref().and_then(|name| self.prompts.get(name));
-        default.cloned().flatten().unwrap_or_default()
+    /// The prompts of requests and of documents, as `encode_query` and `encode_document` of release 6 take
+    /// them: no other name counts, and no default.
+    pub(super) fn prompts(&self) -> [String; 2] {
+        [QUERY, DOCUMENT].map(|name| self.prompts.get(name).cloned().flatten().unwrap_or_default())
     }
 
-    /// The prompt of that name and no other, as `encode_query` and `encode_document` of release 6 take it:
-    /// an empty one, which is always there, keeps the default prompt away.
-    pub(super) fn prompt_named(&self, name: &str) -> String {
-        self.prompts.get(name).cloned().flatten().unwrap_or_default()
+    /// The names of prompts that neither requests nor documents have.
+    pub(super) fn unused_prompts(&self) -> Vec<&str> {
+        let unused = self.prompts.iter().filter(|(name, prompt)| {
+            ![QUERY, DOCUMENT].contains(&name.as_str())
+                && prompt.as_ref().is_some_and(|prompt| !prompt.is_empty())
+        });
+        unused.map(|(name, _)| name.as_str()).collect()
     }
 
     pub(super) fn has_prompts(&self) -> bool {
@@ -64,10 +66,33 @@ impl SentenceTransformersConfig {
     }
 }
 
+/// The prompts of a folder.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FolderPrompts {
+    /// Before requests.
+    pub query: String,
+    /// Before documents.
+    pub document: String,
+    /// The names of those that are before neither.
+    pub unused: Vec<String>,
+}
+
+impl FolderPrompts {
+    /// Reads the prompts of the folder that a user named.
+    pub fn read(root: &Path) -> Result<Self> {
+        let settings = SentenceTransformersConfig::read(root)?;
+        let [query, document] = settings.prompts();
+        let unused = settings.unused_prompts().into_iter().map(str::to_owned).collect();
+        Ok(Self { query, document, unused })
+    }
+}
+
 /// `sentence_bert_config.json`, or one of its older names.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub(crate) struct TransformerConfig {
+    /// The task that the transformer is loaded for.
+    pub(crate) transformer_task: Option<String>,
     pub(crate) max_seq_length: Option<usize>,
     pub(crate) do_lower_case: bool,
     module_output_name: Option<String>,
@@ -84,24 +109,32 @@ struct Modality {
 impl TransformerConfig {
     /// Reads the first of these files that is in a transformer's folder.
     pub(crate) fn read(path: &Path) -> Result<Self> {
-        for class in
-            ["bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"]
-        {
-            let at = path.join(format!("sentence_{class}_config.json"));
-            let Some(mut object) = read_object(&at)? else { continue };
-            // These two keys change no number.
-            object.remove("transformer_task");
-            object.remove("unpad_inputs");
-            // Options for other libraries, accepted only if they are empty.
-            object.retain(|key, value| {
-                let is_of_library = key.ends_with("_args") || key.ends_with("_kwargs");
-                !is_of_library || !(value.is_null() || *value == json!({}))
-            });
-            let config: Self = read_keys(&at, object)?;
-            config.check(&at)?;
-            return Ok(config);
+        let Some(at) = Self::find(path) else { return Ok(Self::default()) };
+        let config: Self = TRANSFORMER.read_file(&at)?.unwrap_or_default();
+        config.check(&at)?;
+        Ok(config)
+    }
+
+    /// The first of these files that is in a transformer's folder.
+    pub(crate) fn find(path: &Path) -> Option<PathBuf> {
+        let classes =
+            ["bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"];
+        let files = classes.map(|class| path.join(format!("sentence_{class}_config.json")));
+        files.into_iter().find(|file| file.is_file())
+    }
+
+    /// Refuses a transformer that is loaded for another task: its output would be other numbers.
+    pub(crate) fn expect_task(&self, path: &Path, task: &str, is_default: bool) -> Result<()> {
+        match &self.transformer_task {
+            None if is_default => Ok(()),
+            Some(found) if found == task => Ok(()),
+            found => {
+                let found =
+                    found.as_ref().map_or_else(|| "none".to_owned(), |task| format!("`{task}`"));
+                let at = path.join("sentence_bert_config.json");
+                bail!(&at, "transformer_task `{task}`", found, DOCUMENTED)
+            }
         }
-        Ok(Self::default())
     }
 
     fn check(&self, at: &Path) -> Result<()> {
@@ -139,18 +172,75 @@ pub struct TokenizerConfig {
     model_input_names: Option<Vec<String>>,
     /// Hugging Face's library writes 1e30 for a tokenizer without a limit.
     model_max_length: Option<f64>,
+    // An older name of it.
+    max_len: Option<f64>,
+    truncation_side: Option<Side>,
+    padding_side: Option<Side>,
+    split_special_tokens: Option<bool>,
     /// The class of the tokenizer in Hugging Face's library.
     pub tokenizer_class: Option<String>,
+    /// Tokens beside those of the tokenizer's file.
+    #[serde(skip)]
+    pub(crate) added_tokens: AddedTokens,
+}
+
+/// The end of a text at which tokens are cut or padded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Side {
+    Left,
+    Right,
 }
 
 impl TokenizerConfig {
     pub fn read(path: &Path) -> Result<Self> {
         let at = path.join("tokenizer_config.json");
-        let config: Self = read_settings(&at)?.unwrap_or_default();
+        let mut config: Self = TOKENIZER.read_file(&at)?.unwrap_or_default();
+        config.model_max_length = config.model_max_length.or(config.max_len.take());
         if let Some(most) = config.model_max_length.filter(|most| *most < 1.0) {
             bail!(&at, "model_max_length of at least 1", "{most}", DOCUMENTED);
         }
+        config.added_tokens = AddedTokens::read(path)?;
         Ok(config)
+    }
+
+    /// Refuses settings of which a class of tokenizers has its own usual value.
+    pub(crate) fn check(&self, path: &Path, family: Family) -> Result<()> {
+        let at = path.join("tokenizer_config.json");
+        let class = self.class(family);
+        let has_own_prefix = ["XLMRoberta", "Camembert", "Albert", "DebertaV2"].contains(&class);
+        if has_own_prefix && self.add_prefix_space == Some(false) {
+            bail!(&at, "add_prefix_space true in {class}Tokenizer", "false", DOCUMENTED);
+        }
+        let lower_case = match class {
+            "Albert" => true,
+            "DebertaV2" => false,
+            _ => return Ok(()),
+        };
+        if let Some(found) = self.do_lower_case.filter(|found| *found != lower_case) {
+            bail!(&at, "do_lower_case {lower_case} in {class}Tokenizer", "{found}", DOCUMENTED);
+        }
+        Ok(())
+    }
+
+    /// Refuses padding at the left, where the tokenizer's file or the settings, which win, have it.
+    pub(crate) fn check_padding(&self, at: &Path, is_left: bool) -> Result<()> {
+        let is_left = self.padding_side.map_or(is_left, |side| side == Side::Left);
+        if is_left {
+            let hint = "a vector would depend on the lengths of the texts beside its own";
+            bail!(at, "padding_side `right`", "`left`", hint);
+        }
+        Ok(())
+    }
+
+    /// True if a text that is too long loses its beginning; `None` if its file says so.
+    pub(crate) fn cuts_beginnings(&self) -> Option<bool> {
+        self.truncation_side.map(|side| side == Side::Left)
+    }
+
+    /// True if special tokens that are written in a text are words like others.
+    pub(crate) fn splits_special_tokens(&self) -> bool {
+        self.split_special_tokens.unwrap_or(false)
     }
 
     /// True if BERT's own tokenizer lower-cases.
@@ -218,6 +308,13 @@ impl TokenizerConfig {
         if self.segments() == Some(false) {
             text += " one segment";
         }
+        if self.cuts_beginnings() == Some(true) {
+            text += " cut at the beginning";
+        }
+        if self.splits_special_tokens() {
+            text += " special tokens split";
+        }
+        text += &self.added_tokens.digest();
         text
     }
 }

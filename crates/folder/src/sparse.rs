@@ -4,11 +4,13 @@
 //! The layouts are those of naver's SPLADE (no `modules.json`), and of sentence-transformers 5 and 6.
 //! Everything else that is called sparse is refused by the name of its module.
 
-use crate::config::unknown_keys_of;
-use crate::files::{DOCUMENTED, OTHER_MODELS, read_object, read_settings};
+use crate::files::{DOCUMENTED, OTHER_MODELS};
 use crate::lookup::{Lookup, LookupFolder};
 use crate::modules::{MODULES, ModuleEntry, Modules, class_name, read_required};
-use crate::settings::{SENTENCE_SETTINGS, SentenceTransformersConfig};
+use crate::recognise::check;
+use crate::sentence::describe_prompts;
+use crate::settings::{SENTENCE_SETTINGS, SentenceTransformersConfig, TransformerConfig};
+use crate::table::{ROUTER, SPLADE};
 use crate::{ModelFolder, missing};
 use clariq_core::{Checksum, ModelOptions, Result, bail};
 use serde::Deserialize;
@@ -19,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// The version of the arithmetic. It is raised when the last bits of weights change.
 const ARITHMETIC: u32 = 1;
 
-const ROUTER: &str = "router_config.json";
+pub(crate) const ROUTER_SETTINGS: &str = "router_config.json";
 
 /// The way in which the logits of a text's tokens become weights of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -45,34 +47,30 @@ pub enum SparseActivation {
 
 /// `config.json` of `SpladePooling`.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct SpladeConfig {
     pooling_strategy: SparsePooling,
     activation_function: SparseActivation,
     #[serde(alias = "embedding_dimension")]
     word_embedding_dimension: Option<i64>,
-    // Tokens that pass through the pooling at once.
-    #[serde(rename = "chunk_size")]
-    _chunk_size: Option<i64>,
 }
 
 /// `router_config.json`.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RouterConfig {
-    types: BTreeMap<String, String>,
-    structure: BTreeMap<String, Vec<String>>,
+pub(crate) struct RouterConfig {
+    pub(crate) types: BTreeMap<String, String>,
+    pub(crate) structure: BTreeMap<String, Vec<String>>,
     parameters: RouterParameters,
 }
 
+impl RouterConfig {
+    pub(crate) fn read(at: &Path) -> Result<Option<Self>> {
+        ROUTER.read_file(at)
+    }
+}
+
+// Other keys are about texts that are neither requests nor documents.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct RouterParameters {
-    // The route of texts that are neither requests nor documents.
-    #[serde(rename = "default_route")]
-    _default_route: Option<String>,
-    #[serde(rename = "allow_empty_key")]
-    _allow_empty_key: Option<bool>,
     #[serde(default)]
     route_mappings: Option<Map<String, Value>>,
 }
@@ -97,24 +95,12 @@ pub struct SparseFolder {
 impl SparseFolder {
     /// True if requests of the model in a folder need no network.
     pub fn has_lookup(root: &Path) -> bool {
-        root.join(ROUTER).is_file()
-    }
-
-    /// The keys of the transformer's `config.json` that are not known.
-    pub fn unknown_keys(root: &Path) -> Result<Vec<String>> {
-        let router = read_settings::<RouterConfig>(&root.join(ROUTER))?;
-        let module = router.as_ref().and_then(|config| config.structure.get("document")?.first());
-        let path = match (module, Modules::entries(root)?) {
-            (Some(module), _) => root.join(module),
-            (None, Some(entries)) => root.join(entries.first().map_or("", |entry| &entry.path)),
-            (None, None) => root.to_owned(),
-        };
-        let object = read_object(&path.join("config.json"))?.unwrap_or_default();
-        Ok(unknown_keys_of(&object))
+        root.join(ROUTER_SETTINGS).is_file()
     }
 
     /// Reads the configuration and takes the checksum of all files.
     pub fn open(root: &Path) -> Result<Self> {
+        check(root)?;
         let settings = SentenceTransformersConfig::read(root)?;
         check_settings(&root.join(SENTENCE_SETTINGS), &settings)?;
         let mut folder = match Modules::entries(root)? {
@@ -124,8 +110,7 @@ impl SparseFolder {
                 _ => Self::symmetric(root, &entries)?,
             },
         };
-        folder.query_prompt = settings.prompt_named("query");
-        folder.document_prompt = settings.prompt_named("document");
+        [folder.query_prompt, folder.document_prompt] = settings.prompts();
         Ok(folder)
     }
 
@@ -185,7 +170,7 @@ impl SparseFolder {
             bail!(at, "SpladePooling after {class}", "`{pooling_class}`", DOCUMENTED);
         }
         let pooling_at = pooling_path.join("config.json");
-        let config: SpladeConfig = read_required(&pooling_at)?;
+        let config: SpladeConfig = read_required(&pooling_at, &SPLADE)?;
         let transformer = ModelFolder::read(root, path, None)?;
         let vocabulary = transformer.shape.vocabulary;
         if let Some(found) = config.word_embedding_dimension.filter(|found| *found != vocabulary) {
@@ -201,8 +186,8 @@ impl SparseFolder {
             let found = format!("`{}`", other.r#type);
             bail!(&root.join(MODULES), "no module after Router", found, DOCUMENTED);
         }
-        let at = root.join(&entries[0].path).join(ROUTER);
-        let Some(config) = read_settings::<RouterConfig>(&at)? else {
+        let at = root.join(&entries[0].path).join(ROUTER_SETTINGS);
+        let Some(config) = RouterConfig::read(&at)? else {
             return Err(missing(&at, "the configuration of a Router").into());
         };
         if config.parameters.route_mappings.is_some_and(|routes| !routes.is_empty()) {
@@ -267,7 +252,8 @@ impl SparseFolder {
 
     /// A description: the family, and how a text becomes weights.
     pub fn describe(&self) -> String {
-        let Self { transformer, pooling, activation, lookup, .. } = self;
+        let Self { transformer, pooling, activation, lookup, query_prompt, document_prompt } = self;
+        let prompts = describe_prompts(query_prompt, document_prompt);
         let family = transformer.shape.family;
         let tokens = transformer.max_tokens;
         let logs = match activation {
@@ -276,7 +262,7 @@ impl SparseFolder {
         };
         let requests = if lookup.is_some() { ", requests by a table" } else { "" };
         let pooling = format!("{pooling:?}").to_lowercase();
-        format!("{family}, sparse, {pooling}{logs}{requests}, {tokens} tokens")
+        format!("{family}, sparse, {pooling}{logs}{requests}, {tokens} tokens{prompts}")
     }
 }
 
@@ -309,15 +295,7 @@ fn check_settings(at: &Path, settings: &SentenceTransformersConfig) -> Result<()
 
 /// Refuses a transformer whose output is vectors of tokens.
 fn expect_fill_mask(path: &Path) -> Result<()> {
-    let at = path.join("sentence_bert_config.json");
-    let settings = read_object(&at)?.unwrap_or_default();
-    match settings.get("transformer_task") {
-        Some(Value::String(task)) if task == "fill-mask" => Ok(()),
-        found => {
-            let found = found.map_or_else(|| "none".to_owned(), |task| format!("`{task}`"));
-            bail!(&at, "transformer_task `fill-mask`", found, DOCUMENTED)
-        }
-    }
+    TransformerConfig::read(path)?.expect_task(path, "fill-mask", false)
 }
 
 fn expect_masked_language_model(folder: &ModelFolder) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Tokens: texts and pairs as ids of the vocabulary.
 
 use crate::guard;
-use crate::{Family, ModelFolder, TokenizerConfig};
+use crate::{Family, ModelFolder, SAVE_TOKENIZER, TokenizerConfig};
 use clariq_core::{CutTexts, Result, TextCounter, bail, problem};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -11,7 +11,8 @@ use tokenizers::normalizers::{BertNormalizer, Lowercase, NormalizerWrapper, Sequ
 use tokenizers::pre_tokenizers::PreTokenizerWrapper;
 use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
 use tokenizers::processors::bert::BertProcessing;
-use tokenizers::utils::truncation::truncate_encodings;
+use tokenizers::utils::padding::PaddingDirection;
+use tokenizers::utils::truncation::{TruncationDirection, truncate_encodings};
 use tokenizers::{AddedToken, Encoding, PostProcessor, Tokenizer, TruncationParams};
 
 /// The tokens of a text or of a pair of texts, with the special tokens around them.
@@ -38,6 +39,8 @@ pub struct Tokenize {
     /// The prompts of requests and of documents.
     prompts: [String; 2],
     most: usize,
+    /// The side at which long texts are cut.
+    cut_at: TruncationDirection,
     /// Counts texts and pairs.
     read: TextCounter,
     name: String,
@@ -50,7 +53,8 @@ impl Tokenize {
         let path = &folder.tokenizer;
         let family = folder.shape.family;
         let config = &folder.tokenizer_config;
-        let tokenizer =
+        config.check(&folder.path, family)?;
+        let (tokenizer, cut_at) =
             read_tokenizer(path, config, family, folder.lower_case, folder.shape.vocabulary)?;
         let most = max_tokens
             .map_or(folder.max_tokens, |most| most.min(folder.shape.most_tokens() as usize));
@@ -62,7 +66,7 @@ impl Tokenize {
         let name = folder.path.display().to_string();
         let prompts = Default::default();
         let read = TextCounter::default();
-        Ok(Self { tokenizer, marks_ends: true, prompts, most, read, name })
+        Ok(Self { tokenizer, marks_ends: true, prompts, most, cut_at, read, name })
     }
 
     /// A tokenizer that puts no special tokens around a text.
@@ -73,11 +77,11 @@ impl Tokenize {
         vocabulary: i64,
         most: usize,
     ) -> Result<Self> {
-        let tokenizer = read_tokenizer(path, config, family, false, vocabulary)?;
+        let (tokenizer, cut_at) = read_tokenizer(path, config, family, false, vocabulary)?;
         let name = path.display().to_string();
         let prompts = Default::default();
         let read = TextCounter::default();
-        Ok(Self { tokenizer, marks_ends: false, prompts, most, read, name })
+        Ok(Self { tokenizer, marks_ends: false, prompts, most, cut_at, read, name })
     }
 
     /// The word of a number; the number itself if there is none.
@@ -130,8 +134,11 @@ impl Tokenize {
         let is_long = first.len() + second.as_ref().map_or(0, Encoding::len) > room;
         self.read.add(is_long);
         if is_long {
-            let longest_first =
-                TruncationParams { max_length: room, ..TruncationParams::default() };
+            let longest_first = TruncationParams {
+                max_length: room,
+                direction: self.cut_at,
+                ..TruncationParams::default()
+            };
             let cut = || truncate_encodings(first, second, &longest_first);
             (first, second) = guard::call(Path::new(&self.name), cut)?;
         }
@@ -144,14 +151,15 @@ impl Tokenize {
     }
 }
 
-/// Reads a tokenizer, without the padding and truncation of the program that saved it.
+/// Reads a tokenizer, without the padding and truncation of the program that saved it, and the side at
+/// which it cuts.
 fn read_tokenizer(
     path: &Path,
     config: &TokenizerConfig,
     family: Family,
     lower_case: bool,
     vocabulary: i64,
-) -> Result<Tokenizer> {
+) -> Result<(Tokenizer, TruncationDirection)> {
     let unreadable = |error: tokenizers::Error| {
         let hint = "copy the file again from where the model came from";
         problem!(path, "a tokenizer", "{error}", hint)
@@ -163,7 +171,22 @@ fn read_tokenizer(
     } else {
         from_vocabulary(config, path).map_err(unreadable)?
     };
+    let class = config.class(family);
+    let is_rebuilt = !["", "TokenizersBackend", "PreTrained"].contains(&class);
+    if is_rebuilt {
+        expect_named_marks(path, &tokenizer, config)?;
+    }
+    config.added_tokens.add_to(&mut tokenizer).map_err(unreadable)?;
+    tokenizer.set_encode_special_tokens(config.splits_special_tokens());
     check_vocabulary(path, &tokenizer, vocabulary)?;
+    let padding = tokenizer.get_padding().map(|padding| &padding.direction);
+    config.check_padding(path, matches!(padding, Some(PaddingDirection::Left)))?;
+    let own = tokenizer.get_truncation().map(|truncation| truncation.direction);
+    let cut_at = match config.cuts_beginnings() {
+        Some(true) => TruncationDirection::Left,
+        Some(false) => TruncationDirection::Right,
+        None => own.unwrap_or(TruncationDirection::Right),
+    };
     tokenizer.with_padding(None);
     tokenizer.with_truncation(None).map_err(unreadable)?;
     if lower_case {
@@ -172,7 +195,29 @@ fn read_tokenizer(
         let normalizer = NormalizerWrapper::Sequence(Sequence::new(steps));
         tokenizer.with_normalizer(Some(normalizer)).map_err(unreadable)?;
     }
-    Ok(tokenizer)
+    Ok((tokenizer, cut_at))
+}
+
+/// Refuses settings whose marks around a text are not those of the file: a tokenizer of a class of its
+/// own puts those of the settings.
+fn expect_named_marks(path: &Path, tokenizer: &Tokenizer, config: &TokenizerConfig) -> Result<()> {
+    if let Some(other) = &config.added_tokens.in_file_alone {
+        let found = format!("`{other}` in tokenizer.json alone");
+        bail!(path, "added_tokens_decoder with all added tokens", found, SAVE_TOKENIZER);
+    }
+    let empty = || tokenizer.encode("", true);
+    let marks = guard::call(path, empty)?;
+    let (first, last) = (marks.get_tokens().first(), marks.get_tokens().last());
+    for (key, own) in [("cls_token", first), ("sep_token", last)] {
+        let named = config.added_tokens.special.get(key).map(|token| &token.content);
+        if let (Some(named), Some(own)) = (named, own)
+            && named != own
+        {
+            let at = path.with_file_name("tokenizer_config.json");
+            bail!(&at, "{key} `{own}`, as tokenizer.json has it", "`{named}`", SAVE_TOKENIZER);
+        }
+    }
+    Ok(())
 }
 
 /// The number of special tokens around a text or a pair.
@@ -200,7 +245,7 @@ pub fn check_vocabulary(path: &Path, tokenizer: &Tokenizer, vocabulary: i64) -> 
 
 /// Where `tokenizer.json` and `tokenizer_config.json` differ, Hugging Face's library follows the
 /// latter, or its default, for the tokenizers of these classes
-/// (`models/{bert,mpnet,roberta,deberta}/tokenization_*_fast.py` of transformers 4).
+/// (`models/{bert,mpnet,roberta,deberta}/tokenization_*.py` of transformers 5).
 fn follow_settings(
     tokenizer: &mut Tokenizer,
     config: &TokenizerConfig,

@@ -117,7 +117,8 @@ pub(crate) struct CommonArguments {
     #[arg(long, global = true, value_parser = one_of(PRECISIONS),
           default_value = "f32")]
     pub(crate) precision: PrecisionArgument,
-    /// Output format [default: table]
+    /// Output format [default: table]. Cells of csv and tsv are as they are, for programs: a spreadsheet
+    /// may take one that begins with `=`, `+`, `-` or `@` for a formula; import them there as text
     #[arg(long, global = true, value_enum)]
     pub(crate) format: Option<Format>,
     /// Print more messages to standard error

@@ -8,6 +8,7 @@
 
 mod arguments;
 mod cli;
+mod closed_output;
 mod commands;
 mod failure;
 mod learned;
@@ -24,10 +25,15 @@ use clariq_systems::built_in;
 use failure::{Outcome, print_problem};
 use parking_lot::Mutex;
 use std::io::{self, Write as _};
+use std::sync::Arc;
 
 /// Runs the command of the arguments and ends the process; `engine` opens and trains learned models.
 pub fn main(engine: Option<&'static dyn Engine>) -> ! {
     clean_up_on_signals();
+    if closed_output::is_closed() {
+        print_problem("error", &closed_output::problem());
+        exit(2)
+    }
     let arguments = cli::parse().map_err(|error| {
         let Some(problem) = refused_arguments::refused_value(&error) else {
             // clap prints everything else; the status is 2, or 0 after help.
@@ -84,8 +90,11 @@ pub(crate) fn on_interrupt(act: impl FnOnce() + Send + 'static) {
 /// Removes temporary files and ends the process by the signal (for a shell, status 130 or 143).
 /// Checkpoints of trainings stay.
 fn clean_up_on_signals() {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     use signal_hook::iterator::Signals;
+
+    // With a handler, writing beyond the limit on file sizes is an error like that of a full disk.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 
     // Without a handler, a signal only leaves temporary files, which a later command removes.
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };

@@ -1,10 +1,10 @@
 //! The folder of a T5 (Raffel et al., JMLR 2020): sizes, weights and tokenizer.
 
 use clariq_core::{Checksum, Result, bail};
-use clariq_folder::known_keys::{IGNORED, OnlyUsual, expect_all_usual, unknown_keys};
+use clariq_folder::table::TEXT_GENERATOR;
 use clariq_folder::{
-    COPY_AGAIN, MOST_LAYERS, Object, cleans_up, expect_usual, missing, parse_object, read_keys,
-    read_object, read_optional, weights_of_model,
+    COPY_AGAIN, MOST_LAYERS, Object, check, cleans_up, expect_usual, missing, parse_object,
+    read_keys, read_object, read_optional, weights_of_model,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -45,20 +45,6 @@ pub(crate) struct T5Shape {
     pub start: i64,
 }
 
-/// Keys of T5 alone that do not change a generated text: they concern training, or are parameters of a
-/// system.
-const OF_T5: &[&str] = &[
-    "do_sample",
-    "dropout_rate",
-    "early_stopping",
-    "length_penalty",
-    "max_new_tokens",
-    "n_positions",
-    "num_beams",
-    "temperature",
-    "top_k",
-    "top_p",
-];
 /// Keys that `generation_config.json` may have in place of `config.json`.
 const IDS: [&str; 3] = ["pad_token_id", "eos_token_id", "decoder_start_token_id"];
 const MODEL_TYPE: &str = "t5";
@@ -82,59 +68,7 @@ struct T5Config {
     decoder_start_token_id: i64,
 }
 
-/// Keys that would change a generated text, with the only supported value: those of `transformers`'
-/// [`GenerationConfig`](https://huggingface.co/docs/transformers/main_classes/text_generation).
-const ONLY_USUAL: [OnlyUsual; 28] = [
-    ("auto_map", &["null", "{}"], HINT),
-    ("bad_words_ids", &["null"], HINT),
-    ("begin_suppress_tokens", &["null", "[]"], HINT),
-    ("constraints", &["null"], HINT),
-    ("diversity_penalty", &["0.0", "0", "null"], HINT),
-    ("do_sample", &["false", "null"], HINT),
-    ("dola_layers", &["null"], HINT),
-    ("encoder_no_repeat_ngram_size", &["0", "null"], HINT),
-    ("encoder_repetition_penalty", &["1.0", "1", "null"], HINT),
-    ("exponential_decay_length_penalty", &["null"], HINT),
-    ("force_words_ids", &["null"], HINT),
-    ("forced_bos_token_id", &["null"], HINT),
-    ("forced_decoder_ids", &["null"], HINT),
-    ("forced_eos_token_id", &["null"], HINT),
-    ("guidance_scale", &["null", "1.0", "1"], HINT),
-    ("is_decoder", &["false", "null"], HINT),
-    ("is_encoder_decoder", &["true", "null"], HINT),
-    ("min_length", &["0", "null"], HINT),
-    ("min_new_tokens", &["null", "0"], HINT),
-    ("no_repeat_ngram_size", &["0", "null"], HINT),
-    ("num_beam_groups", &["1", "null"], HINT),
-    ("penalty_alpha", &["null"], HINT),
-    ("quantization_config", &["null"], HINT),
-    ("renormalize_logits", &["false", "null"], HINT),
-    ("repetition_penalty", &["1.0", "1", "null"], HINT),
-    ("sequence_bias", &["null"], HINT),
-    ("stop_strings", &["null"], HINT),
-    ("suppress_tokens", &["null", "[]"], HINT),
-];
 const HINT: &str = "it may change the generated text; remove the key if it does not";
-/// Keys that are read into [`T5Config`].
-const READ: &[&str] = &[
-    "d_ff",
-    "d_kv",
-    "d_model",
-    "decoder_start_token_id",
-    "eos_token_id",
-    "layer_norm_epsilon",
-    "num_heads",
-    "num_layers",
-    "pad_token_id",
-    "relative_attention_max_distance",
-    "relative_attention_num_buckets",
-    "scale_decoder_outputs",
-    "tie_word_embeddings",
-    "vocab_size",
-];
-/// Keys that repeat others.
-const REPEATING: [&str; 4] =
-    ["feed_forward_proj", "dense_act_fn", "is_gated_act", "num_decoder_layers"];
 
 impl T5Shape {
     /// Reads a `config.json` with what a `generation_config.json` beside it adds; `at` names the
@@ -155,7 +89,7 @@ impl T5Shape {
                 bail!(at, "feed_forward_proj `relu` or `gated-gelu`", found, COPY_AGAIN);
             }
         };
-        expect_all_usual(at, &config, &ONLY_USUAL)?;
+        TEXT_GENERATOR.check(at, &config)?;
         let activation = if is_gated { "\"gelu_new\"" } else { "\"relu\"" };
         expect_usual(at, &config, "dense_act_fn", &[activation, "null"], HINT)?;
         expect_usual(at, &config, "is_gated_act", &[&is_gated.to_string(), "null"], HINT)?;
@@ -252,6 +186,7 @@ pub(crate) struct T5Folder {
 impl T5Folder {
     /// Reads the configuration and takes the checksum of all files.
     pub(crate) fn open(path: &Path) -> Result<Self> {
+        check(path)?;
         let at = path.join("config.json");
         let Some(text) = read_optional(&at)? else {
             return Err(missing(&at, "the configuration of a model").into());
@@ -275,18 +210,6 @@ impl T5Folder {
         }
         let checksum = Checksum::of(pieces.as_bytes());
         Ok(Self { path: path.to_owned(), shape, weights, tokenizer, cleans_up, checksum })
-    }
-
-    /// The keys of its configurations that are not known.
-    pub(crate) fn unknown_keys(path: &Path) -> Result<Vec<String>> {
-        let refused = ONLY_USUAL.map(|(key, ..)| key);
-        let known = [READ, &refused, &REPEATING, OF_T5, IGNORED];
-        let mut unknown = Vec::new();
-        for name in ["config.json", GENERATION] {
-            let object = read_object(&path.join(name))?.unwrap_or_default();
-            unknown.extend(unknown_keys(&object, &known));
-        }
-        Ok(unknown)
     }
 
     /// True if the configuration in a folder is a T5's.

@@ -7,6 +7,7 @@ use clariq_core::{
     Embeddings, Encoder, Engine, Error, ModelOptions, Pooling, Problem, ReadingOverrides,
     Similarity,
 };
+use clariq_folder::unknown_keys;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -110,8 +111,9 @@ fn every_setting_that_changes_a_vector_changes_the_checksum() {
 #[test]
 fn prompts_are_in_front_of_requests_and_documents() {
     let folder = tiny();
-    let prompts = json!({ "query": "tent ", "document": "", "passage": "bees " });
-    put(folder.path(), "config_sentence_transformers.json", &json!({ "prompts": prompts }));
+    let prompts = json!({ "query": "tent ", "document": "bees ", "passage": "pegs " });
+    let settings = json!({ "prompts": prompts, "default_prompt_name": "passage" });
+    put(folder.path(), "config_sentence_transformers.json", &settings);
     let (with, plain) = (encoder(folder.path(), ReadingOverrides::default()), tiny());
     let expect = |prompt: &str| {
         let texts = TEXTS.map(|text| format!("{prompt}{text}"));
@@ -121,6 +123,14 @@ fn prompts_are_in_front_of_requests_and_documents() {
     assert_eq!(with.encode(&TEXTS, &|_| {}).unwrap(), expect("tent "));
     assert_eq!(with.encode_documents(&TEXTS, &|_| {}).unwrap(), expect("bees "));
     assert_eq!(with.encode_documents_alone(&TEXTS, &|_| {}).unwrap(), expect("bees "));
+    // An empty prompt is one, and so is none: a default is for other texts.
+    for prompts in [json!({ "query": "tent ", "document": "" }), json!({ "query": "tent " })] {
+        let settings = json!({ "prompts": prompts, "default_prompt_name": "query" });
+        put(folder.path(), "config_sentence_transformers.json", &settings);
+        let with = encoder(folder.path(), ReadingOverrides::default());
+        assert_eq!(with.encode(&TEXTS, &|_| {}).unwrap(), expect("tent "));
+        assert_eq!(with.encode_documents(&TEXTS, &|_| {}).unwrap(), expect(""));
+    }
 }
 
 #[test]
@@ -171,12 +181,6 @@ fn folders_that_are_almost_right_are_refused_by_file_and_key() {
             "pooling_mode",
         ),
         (
-            "a switch that is not known",
-            sentence(&json!({ "embedding_dimension": 32, "pooling_mode_median": true }), &[]),
-            "1_Pooling",
-            "keys",
-        ),
-        (
             "another width",
             sentence(&json!({ "embedding_dimension": 31 }), &[]),
             "1_Pooling",
@@ -203,7 +207,12 @@ fn folders_that_are_almost_right_are_refused_by_file_and_key() {
             "prompts.query a text",
         ),
         ("no such default", settings(json!({ "default_prompt_name": "x" })), "config_", "`x`"),
-        ("a key", settings(json!({ "pooler": 1 })), "config_", "keys"),
+        (
+            "a number of words",
+            settings(json!({ "max_active_dims": 9 })),
+            "config_",
+            "max_active_dims",
+        ),
         (
             "a similarity",
             settings(json!({ "similarity_fn_name": "manhattan" })),
@@ -215,7 +224,7 @@ fn folders_that_are_almost_right_are_refused_by_file_and_key() {
             "settings of a tokenizer",
             with("sentence_bert_config.json", json!({ "tokenizer_args": { "use_fast": false } })),
             "sentence_bert_config.json",
-            "keys",
+            "tokenizer_args",
         ),
         (
             "no text fits",
@@ -282,13 +291,14 @@ fn a_cross_encoder_has_no_prompts_and_no_softmax() {
 fn keys_of_a_later_release_are_named_and_change_nothing() {
     for data in ["tiny", "t5/t5", "t5/t5-1.1", "t5/mono"] {
         let folder = copy(data);
-        assert_eq!(Torch.unknown_keys(folder.path()).unwrap(), [""; 0], "{data}");
+        assert_eq!(unknown_keys(folder.path()).unwrap(), [""; 0], "{data}");
         let described = Torch.describe_model(folder.path()).unwrap();
         let at = folder.path().join("config.json");
         let mut config: Value = serde_json::from_slice(&fs::read(&at).unwrap()).unwrap();
         config["key_of_next_year"] = true.into();
         fs::write(&at, config.to_string()).unwrap();
-        assert_eq!(Torch.unknown_keys(folder.path()).unwrap(), ["key_of_next_year"], "{data}");
+        let unknown = unknown_keys(folder.path()).unwrap();
+        assert_eq!(unknown, ["config.json: key_of_next_year"], "{data}");
         assert_eq!(Torch.describe_model(folder.path()).unwrap(), described, "{data}");
     }
 }

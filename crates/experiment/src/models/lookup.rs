@@ -1,10 +1,11 @@
-//! Models whose requests need no network: once the documents are indexed, they need no engine.
+//! Models whose requests need no network: tables of vectors, and tables of weights, which need none once
+//! the documents are indexed.
 
 use super::opened::ModelLocation;
 use crate::installed;
 use crate::session::Session;
 use clariq_core::{Model, ModelKind, ModelName, NoModels, Result};
-use clariq_folder::SparseFolder;
+use clariq_folder::{SparseFolder, StaticEncoder, is_static};
 use clariq_systems::SystemConfig;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,9 +20,12 @@ pub fn needs_engine(config: &SystemConfig, models: &Path) -> bool {
 
 /// True if the requests of a model need no network.
 fn is_lookup(models: &Path, model: &ModelName) -> bool {
-    let folder = || installed::find(models, &model.name);
-    model.kind == ModelKind::Sparse
-        && folder().is_some_and(|folder| SparseFolder::has_lookup(&folder))
+    let Some(folder) = installed::find(models, &model.name) else { return false };
+    match model.kind {
+        ModelKind::Sparse => SparseFolder::has_lookup(&folder),
+        ModelKind::Encoder => is_static(&folder),
+        _ => false,
+    }
 }
 
 /// Refuses a model that needs an engine where there is none.
@@ -41,6 +45,10 @@ pub(super) fn open_lookup(
     let ModelLocation { folder, reading } = found;
     session.models.models.get_or_open(model.clone(), || {
         let options = session.model_options(reading);
+        if model.kind == ModelKind::Encoder {
+            let encoder = StaticEncoder::open(&folder, &options)?;
+            return Ok(Model::Encoder(Arc::new(encoder)));
+        }
         match SparseFolder::open(&folder)?.open_lookup(&options)? {
             Some(lookup) => Ok(Model::Sparse(Arc::new(lookup))),
             None => Err(NoModels::refusal(&model.name)),

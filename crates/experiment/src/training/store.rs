@@ -195,10 +195,6 @@ mod tests {
             Ok(Checksum::of(b""))
         }
 
-        fn unknown_keys(&self, _: &Path) -> Result<Vec<String>> {
-            Ok(Vec::new())
-        }
-
         fn describe_model(&self, _: &Path) -> Result<String> {
             Ok(String::new())
         }

@@ -212,7 +212,8 @@ fn learned(settings: &Settings) -> Vec<CheckedItem> {
     for folder in &folders {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
         if let Some(folder) = installed::find(&models, &folder.to_string_lossy()) {
-            findings.push(match engine.describe_model(&folder) {
+            let opened = installed::check_model_opens(Some(engine), &name, &folder);
+            findings.push(match opened.and_then(|()| engine.describe_model(&folder)) {
                 Ok(described) => ok("model", format!("{name}: {described}")),
                 Err(error) => refused("model", format!("{name}: {}", error.to_problem())),
             });

@@ -66,6 +66,8 @@ pub(crate) fn setup(settings: &Settings, arguments: &SetupArgs) -> Result<Outcom
         arguments.from.is_none() && arguments.model.as_ref().is_some_and(|name| name.contains('/'));
     if is_of_hub {
         command.args(["-c", BOTH, SCRIPT, HUB, "--families", &model_types().join(",")]);
+        let (files, refused) = installed::files_of_models();
+        command.args(["--files", &files.join(","), "--refused", &refused.join(",")]);
     } else {
         command.args(["-c", SCRIPT]);
         command.args(folder.iter().flat_map(|folder| [OsStr::new("--programs"), folder.as_ref()]));

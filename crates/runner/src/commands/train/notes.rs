@@ -41,6 +41,9 @@ pub(super) fn use_of(
             "run it: `clariq run bert-reranker{of_split} --set rerank.model={folder}` (or model = \
              \"{folder}\" in a stage `rerank`)"
         ),
+        ModelKind::Sparse => {
+            format!("run it: `clariq run sparse{of_split} --set sparse.model={folder}`")
+        }
         _ => {
             format!("use it in a file of a system: models = {{ \"{folder}\" = 1.0 }} under [space]")
         }

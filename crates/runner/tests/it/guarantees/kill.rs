@@ -200,6 +200,11 @@ fn a_killed_export_leaves_no_folder_or_a_whole_one() {
         killed(&bench, export, moment);
         if !bench.path("out").exists() {
             bench.succeed(export);
+            // What the killed one left is removed by the next.
+            let names = bench.snapshot().into_keys();
+            let left: Vec<_> =
+                names.filter(|name| name.to_string_lossy().contains(".tmp")).collect();
+            assert!(left.is_empty(), "{left:?}");
         }
         assert!(files_in(&bench, "out") == complete);
     }

@@ -1,0 +1,198 @@
+//! Tokens that the settings of a tokenizer add to its file, as Hugging Face's library does it
+//! (`_from_pretrained` of `tokenization_utils_base.py` and `__init__` of
+//! `tokenization_utils_tokenizers.py`, transformers 5.24).
+
+use crate::files::{COPY_AGAIN, Object, read_keys, read_object};
+use crate::table::SPECIAL_TOKENS;
+use clariq_core::{Result, bail};
+use clariq_files::{MOST_OF_A_TABLE, Source};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use tokenizers::{AddedToken, Tokenizer};
+
+/// A token of the settings.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct NamedToken {
+    pub(crate) content: String,
+    #[serde(default)]
+    lstrip: bool,
+    #[serde(default)]
+    rstrip: bool,
+    #[serde(default)]
+    single_word: bool,
+    // By default the opposite of `special`.
+    normalized: Option<bool>,
+    #[serde(default)]
+    special: bool,
+}
+
+impl PartialEq for NamedToken {
+    fn eq(&self, other: &Self) -> bool {
+        let parts = |token: &Self| {
+            let AddedToken { content, single_word, lstrip, rstrip, normalized, special } =
+                token.to_added();
+            (content, single_word, lstrip, rstrip, normalized, special)
+        };
+        parts(self) == parts(other)
+    }
+}
+
+impl NamedToken {
+    fn to_added(&self) -> AddedToken {
+        AddedToken {
+            content: self.content.clone(),
+            single_word: self.single_word,
+            lstrip: self.lstrip,
+            rstrip: self.rstrip,
+            normalized: self.normalized.unwrap_or(!self.special),
+            special: self.special,
+        }
+    }
+}
+
+/// The tokens that settings name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct AddedTokens {
+    /// Special tokens by the key that names them.
+    pub(crate) special: BTreeMap<&'static str, NamedToken>,
+    /// Those that the tokenizer's file has not, or has with other properties, in the order in which they
+    /// are added.
+    missing: Vec<NamedToken>,
+    /// A token of the tokenizer's file that the settings have not, where these list all.
+    pub(crate) in_file_alone: Option<String>,
+}
+
+/// What settings say, before it is compared with the tokenizer's file.
+#[derive(Default)]
+struct Settings {
+    by_id: Option<BTreeMap<u32, NamedToken>>,
+    special: BTreeMap<&'static str, NamedToken>,
+    /// Special tokens without a name.
+    extra: Vec<NamedToken>,
+}
+
+/// The part of `tokenizer.json` that is read here.
+#[derive(Default, Deserialize)]
+struct TokenizerFile {
+    #[serde(default)]
+    added_tokens: Vec<NamedToken>,
+}
+
+impl AddedTokens {
+    /// Reads `tokenizer_config.json`, and the two older files where that has no `added_tokens_decoder`.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let settings = Settings::read(path)?;
+        let own = read_at_most(&path.join("tokenizer.json"))?;
+        // A damaged file is named where the tokenizer is read.
+        let file: TokenizerFile = serde_json::from_slice(&own).unwrap_or_default();
+        let by_id = settings.by_id.iter().flat_map(BTreeMap::values);
+        let mut missing: Vec<NamedToken> =
+            by_id.clone().filter(|token| !file.added_tokens.contains(token)).cloned().collect();
+        let special: Vec<&NamedToken> = settings.special.values().chain(&settings.extra).collect();
+        let known: Vec<&NamedToken> = file.added_tokens.iter().chain(by_id).collect();
+        for token in &special {
+            if !known.iter().any(|known| known.content == token.content)
+                && !missing.iter().any(|known| known.content == token.content)
+            {
+                missing.push((*token).clone());
+            }
+        }
+        let named = settings.by_id.iter().flat_map(BTreeMap::values).chain(special);
+        let named: Vec<&str> = named.map(|token| token.content.as_str()).collect();
+        let mut own = file.added_tokens.iter().map(|token| &token.content);
+        let alone = own.find(|token| !named.contains(&token.as_str()));
+        let in_file_alone = alone.filter(|_| settings.by_id.is_some()).cloned();
+        Ok(Self { special: settings.special, missing, in_file_alone })
+    }
+
+    /// Adds them. An id beyond the words of the model is refused where the vocabulary is checked.
+    pub(crate) fn add_to(&self, tokenizer: &mut Tokenizer) -> tokenizers::Result<usize> {
+        tokenizer.add_tokens(self.missing.iter().map(NamedToken::to_added))
+    }
+
+    /// What differs from the tokenizer's file.
+    pub(crate) fn digest(&self) -> String {
+        if self.missing.is_empty() { String::new() } else { format!(" added {:?}", self.missing) }
+    }
+}
+
+/// The bytes of a file, if there is one.
+fn read_at_most(at: &Path) -> Result<Vec<u8>> {
+    if !at.is_file() {
+        return Ok(Vec::new());
+    }
+    Ok(Source::Path(at.to_owned()).read_at_most(MOST_OF_A_TABLE)?.bytes.into_owned())
+}
+
+impl Settings {
+    fn read(path: &Path) -> Result<Self> {
+        let at = path.join("tokenizer_config.json");
+        let config = read_object(&at)?.unwrap_or_default();
+        let mut tokens = Self::default();
+        tokens.read_special(&at, &config)?;
+        if let Some(Value::Object(by_id)) = config.get("added_tokens_decoder") {
+            let mut read = BTreeMap::new();
+            for (id, token) in by_id {
+                let Ok(number) = id.parse() else {
+                    bail!(&at, "ids in added_tokens_decoder", "`{id}`", COPY_AGAIN);
+                };
+                read.insert(number, token_of(&at, token, false)?);
+            }
+            tokens.by_id = Some(read);
+            return Ok(tokens);
+        }
+        let at = path.join("special_tokens_map.json");
+        tokens.read_special(&at, &read_object(&at)?.unwrap_or_default())?;
+        let at = path.join("added_tokens.json");
+        if let Some(object) = read_object(&at)? {
+            let mut read = BTreeMap::new();
+            for (name, id) in &object {
+                let number = id.as_u64().and_then(|id| u32::try_from(id).ok());
+                let Some(number) = number else {
+                    bail!(&at, "an id for `{name}`", "{id}", COPY_AGAIN);
+                };
+                let mut special = tokens.special.values().chain(&tokens.extra);
+                let is_special = special.any(|token| token.content == *name);
+                read.insert(number, token_of(&at, &json!(name), is_special)?);
+            }
+            // The tokens of the tokenizer's file remain.
+            tokens.extra.extend(read.into_values());
+        }
+        Ok(tokens)
+    }
+
+    fn read_special(&mut self, at: &Path, object: &Object) -> Result<()> {
+        for key in SPECIAL_TOKENS {
+            if let Some(token) = object.get(key).filter(|token| !token.is_null()) {
+                self.special.insert(key, token_of(at, token, true)?);
+            }
+        }
+        let is_given = |key: &&str| object.get(*key).is_some_and(|tokens| !tokens.is_null());
+        let keys = ["extra_special_tokens", "additional_special_tokens"];
+        let Some(key) = keys.into_iter().find(is_given) else { return Ok(()) };
+        let tokens: Vec<&Value> = match &object[key] {
+            Value::Array(tokens) => tokens.iter().collect(),
+            Value::Object(tokens) => tokens.values().collect(),
+            other => bail!(at, "{key} a list", "{other}", COPY_AGAIN),
+        };
+        for token in tokens {
+            self.extra.push(token_of(at, token, true)?);
+        }
+        Ok(())
+    }
+}
+
+/// A token as a text, or as an object of its properties.
+fn token_of(at: &Path, value: &Value, special: bool) -> Result<NamedToken> {
+    let mut token: NamedToken = match value {
+        Value::String(content) => {
+            read_keys(at, Object::from_iter([("content".to_owned(), json!(content))]))?
+        }
+        Value::Object(object) => read_keys(at, object.clone())?,
+        other => bail!(at, "a token: a text or its properties", "{other}", COPY_AGAIN),
+    };
+    token.special |= special;
+    Ok(token)
+}

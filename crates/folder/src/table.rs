@@ -1,0 +1,262 @@
+//! What is done with every file and key of a model's folder that transformers 5.24, sentence-transformers
+//! 6.2 and peft 0.21 read. The loaders consult this table, and the page "Files of a model" is made of it.
+//!
+//! One rule holds for all files: a key is *done* as in the library, *without effect* on a vector or score
+//! here, or *refused* unless it has a value that changes nothing. A key that is not in the table is passed
+//! over, and reported. A file that a library reads and that is not done is refused by name.
+
+mod config;
+mod page;
+mod sentence;
+mod text_generator;
+mod tokenizer;
+
+use crate::files::{CONVERT, Object, expect_usual, read_keys, read_object};
+use clariq_core::Result;
+pub use config::CONFIG;
+pub use page::page;
+pub(crate) use sentence::{
+    DENSE, LAYER_NORM, LOOKUP, MODULE_LIST, NORMALIZE, POOLING, ROUTER, SENTENCE, SPLADE,
+    STATIC_EMBEDDING, TRANSFORMER,
+};
+use serde::de::DeserializeOwned;
+use std::path::Path;
+pub use text_generator::TEXT_GENERATOR;
+pub(crate) use tokenizer::{SPECIAL_TOKENS, TOKENIZER};
+
+/// A key that would change a result, with the values that do not, the usual one first, and a hint
+/// about others.
+pub type OnlyUsual = (&'static str, &'static [&'static str], &'static str);
+
+/// The keys of a file that the libraries read.
+pub struct Keys {
+    /// The file, and what it is about.
+    pub file: &'static str,
+    /// Keys that count here as in the library.
+    pub done: &'static [&'static str],
+    /// Keys that change no vector and no score: they concern training, other tasks and other programs.
+    pub without_effect: &'static [&'static str],
+    /// Keys that are refused unless they have their usual value.
+    pub refused: &'static [OnlyUsual],
+}
+
+impl Keys {
+    /// Refuses unusual values.
+    pub fn check(&self, at: &Path, object: &Object) -> Result<()> {
+        let mut refused = self.refused.iter();
+        refused.try_for_each(|(key, usual, hint)| expect_usual(at, object, key, usual, hint))
+    }
+
+    /// Checks an object, and reads the keys that count into a struct; errors name the key.
+    pub(crate) fn read<T: DeserializeOwned>(&self, at: &Path, mut object: Object) -> Result<T> {
+        self.check(at, &object)?;
+        object.retain(|key, _| self.done.contains(&key.as_str()));
+        read_keys(at, object)
+    }
+
+    /// Reads a file, if it exists.
+    pub(crate) fn read_file<T: DeserializeOwned>(&self, at: &Path) -> Result<Option<T>> {
+        read_object(at)?.map(|object| self.read(at, object)).transpose()
+    }
+
+    /// The keys of an object that the table does not have, in order.
+    pub fn unknown(&self, object: &Object) -> Vec<String> {
+        let is_known = |key: &str| {
+            self.done.contains(&key)
+                || self.without_effect.contains(&key)
+                || self.refused.iter().any(|(known, ..)| *known == key)
+        };
+        object.keys().filter(|key| !is_known(key)).cloned().collect()
+    }
+}
+
+/// What is done with a file beside a model's weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileUse {
+    /// It counts as in the library.
+    Done,
+    /// It changes no vector and no score here.
+    WithoutEffect,
+    /// Weights of another kind. They change nothing beside those that are read; alone, they are refused
+    /// with this name and this hint.
+    OtherWeights(&'static str, &'static str),
+    /// It would change a result, or is no model: refused with this name and this hint.
+    Refused(&'static str, &'static str),
+}
+
+/// A file of a model's folder: the end of its name, the library that reads it, and what is done with it.
+pub struct KnownFile {
+    /// The name; with `*` in front, its end; with `/` behind it, that of a folder.
+    pub name: &'static str,
+    /// The library that reads it.
+    pub reader: &'static str,
+    /// What is done with it here.
+    pub is: FileUse,
+}
+
+impl KnownFile {
+    /// True if the row is about an entry of a folder.
+    fn is_of(&self, name: &str, is_folder: bool) -> bool {
+        match (self.name.strip_suffix('/'), self.name.strip_prefix('*')) {
+            (Some(folder), _) => is_folder && folder == name,
+            (None, Some(end)) => !is_folder && name.ends_with(end),
+            (None, None) => !is_folder && self.name == name,
+        }
+    }
+
+    /// The row of an entry of a folder.
+    pub fn find(name: &str, is_folder: bool) -> Option<&'static Self> {
+        FILES.iter().find(|file| file.is_of(name, is_folder))
+    }
+}
+
+const TRANSFORMERS: &str = "transformers";
+const SENTENCE_TRANSFORMERS: &str = "sentence-transformers";
+const PEFT: &str = "peft";
+
+const fn file(name: &'static str, reader: &'static str, is: FileUse) -> KnownFile {
+    KnownFile { name, reader, is }
+}
+
+const fn done(name: &'static str, reader: &'static str) -> KnownFile {
+    file(name, reader, FileUse::Done)
+}
+
+const fn without_effect(name: &'static str, reader: &'static str) -> KnownFile {
+    file(name, reader, FileUse::WithoutEffect)
+}
+
+const MERGE: FileUse = FileUse::Refused(
+    "a LoRA adapter of peft, which is a change of another model's weights",
+    "merge it into that model in Python: `AutoPeftModel.from_pretrained(DIR).merge_and_unload()\
+     .save_pretrained(NEW)`, and save its tokenizer to NEW; for a model of sentence-transformers, \
+     `SentenceTransformer(DIR)[0].auto_model.merge_and_unload()` comes before `save`",
+);
+const PROCESSOR: FileUse = FileUse::Refused(
+    "the settings of a processor of images or sounds",
+    "a model of texts alone is read; remove the file if its model is one",
+);
+const OTHER_FRAMEWORK: &str = "save it in Python by `AutoModel.from_pretrained(DIR).save_pretrained(NEW)` of a release that \
+     reads it";
+pub(crate) const SERVED: &str = "a server such as llama.cpp, vLLM or text-embeddings-inference serves it, and a table \
+     [models.NAME] names the server";
+const VOCABULARY: FileUse = FileUse::WithoutEffect;
+
+/// Every file that the libraries read, apart from those below the folders of modules.
+pub const FILES: &[KnownFile] = &[
+    done("config.json", TRANSFORMERS),
+    done("generation_config.json", TRANSFORMERS),
+    done("model.safetensors", TRANSFORMERS),
+    done("model.safetensors.index.json", TRANSFORMERS),
+    done("tokenizer.json", TRANSFORMERS),
+    done("tokenizer_config.json", TRANSFORMERS),
+    done("special_tokens_map.json", TRANSFORMERS),
+    done("added_tokens.json", TRANSFORMERS),
+    done("vocab.txt", TRANSFORMERS),
+    // Read where there is no tokenizer.json, without which only vocab.txt is read here.
+    file("vocab.json", TRANSFORMERS, VOCABULARY),
+    file("merges.txt", TRANSFORMERS, VOCABULARY),
+    file("*.model", TRANSFORMERS, VOCABULARY),
+    file("tekken.json", TRANSFORMERS, VOCABULARY),
+    without_effect("*.jinja", TRANSFORMERS),
+    without_effect("chat_templates/", TRANSFORMERS),
+    without_effect("chat_template.json", TRANSFORMERS),
+    without_effect("custom_generate/", TRANSFORMERS),
+    file("preprocessor_config.json", TRANSFORMERS, PROCESSOR),
+    file("processor_config.json", TRANSFORMERS, PROCESSOR),
+    file("video_preprocessor_config.json", TRANSFORMERS, PROCESSOR),
+    file("audio_tokenizer_config.json", TRANSFORMERS, PROCESSOR),
+    file("adapter_config.json", PEFT, MERGE),
+    file("adapter_model.safetensors", PEFT, MERGE),
+    file("adapter_model.bin", PEFT, MERGE),
+    done("modules.json", SENTENCE_TRANSFORMERS),
+    done("config_sentence_transformers.json", SENTENCE_TRANSFORMERS),
+    done("sentence_bert_config.json", SENTENCE_TRANSFORMERS),
+    done("sentence_roberta_config.json", SENTENCE_TRANSFORMERS),
+    done("sentence_distilbert_config.json", SENTENCE_TRANSFORMERS),
+    done("sentence_camembert_config.json", SENTENCE_TRANSFORMERS),
+    done("sentence_albert_config.json", SENTENCE_TRANSFORMERS),
+    done("sentence_xlm-roberta_config.json", SENTENCE_TRANSFORMERS),
+    done("sentence_xlnet_config.json", SENTENCE_TRANSFORMERS),
+    done("router_config.json", SENTENCE_TRANSFORMERS),
+    without_effect("README.md", SENTENCE_TRANSFORMERS),
+    file(
+        "onnx/",
+        SENTENCE_TRANSFORMERS,
+        FileUse::OtherWeights("weights for ONNX alone", OTHER_FRAMEWORK),
+    ),
+    file(
+        "*.onnx",
+        SENTENCE_TRANSFORMERS,
+        FileUse::OtherWeights("weights for ONNX alone", OTHER_FRAMEWORK),
+    ),
+    file(
+        "openvino/",
+        SENTENCE_TRANSFORMERS,
+        FileUse::OtherWeights("weights for OpenVINO alone", OTHER_FRAMEWORK),
+    ),
+    file("*.gguf", TRANSFORMERS, FileUse::OtherWeights("weights in GGUF alone", SERVED)),
+    file(
+        "*.h5",
+        TRANSFORMERS,
+        FileUse::OtherWeights("weights for TensorFlow alone", OTHER_FRAMEWORK),
+    ),
+    file(
+        "*.ckpt.index",
+        TRANSFORMERS,
+        FileUse::OtherWeights("a checkpoint of TensorFlow alone", OTHER_FRAMEWORK),
+    ),
+    file(
+        "*.msgpack",
+        TRANSFORMERS,
+        FileUse::OtherWeights("weights for Flax alone", OTHER_FRAMEWORK),
+    ),
+    file(
+        "pytorch_model.bin",
+        TRANSFORMERS,
+        FileUse::OtherWeights(
+            "a file of PyTorch, which may run any program when it is read",
+            CONVERT,
+        ),
+    ),
+    file(
+        "pytorch_model.bin.index.json",
+        TRANSFORMERS,
+        FileUse::OtherWeights(
+            "files of PyTorch, which may run any program when they are read",
+            CONVERT,
+        ),
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const SOME: Keys = Keys {
+        file: "some.json",
+        done: &["hidden_size"],
+        without_effect: &["use_cache"],
+        refused: &[("is_decoder", &["false", "null"], "a decoder's tokens attend to earlier ones")],
+    };
+
+    #[test]
+    fn a_key_is_unknown_if_no_list_has_it() {
+        let object = json!({ "use_cache": true, "hidden_size": 4, "shuffles": true, "a": 1 });
+        assert_eq!(SOME.unknown(object.as_object().unwrap()), ["shuffles", "a"]);
+    }
+
+    #[test]
+    fn a_key_has_one_treatment() {
+        for keys in page::KEYS {
+            let refused = keys.refused.iter().map(|(key, ..)| key);
+            let mut all: Vec<_> =
+                keys.done.iter().chain(keys.without_effect).chain(refused).collect();
+            let count = all.len();
+            all.sort_unstable();
+            all.dedup();
+            assert_eq!(all.len(), count, "{}", keys.file);
+        }
+    }
+}

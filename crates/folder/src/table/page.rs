@@ -1,0 +1,80 @@
+//! The page of the documentation that is made of the table.
+
+use super::{
+    CONFIG, DENSE, FILES, FileUse, Keys, LAYER_NORM, LOOKUP, MODULE_LIST, NORMALIZE, POOLING,
+    ROUTER, SENTENCE, SPLADE, STATIC_EMBEDDING, TEXT_GENERATOR, TOKENIZER, TRANSFORMER,
+};
+use std::fmt::Write as _;
+
+/// Every file whose keys are in the table.
+pub(super) const KEYS: [&Keys; 14] = [
+    &CONFIG,
+    &TEXT_GENERATOR,
+    &TOKENIZER,
+    &SENTENCE,
+    &MODULE_LIST,
+    &TRANSFORMER,
+    &POOLING,
+    &DENSE,
+    &LAYER_NORM,
+    &NORMALIZE,
+    &SPLADE,
+    &LOOKUP,
+    &ROUTER,
+    &STATIC_EMBEDDING,
+];
+
+const BEGINNING: &str = "# Files of a model
+
+What is done with every file and key of a model's folder that transformers 5.24, sentence-transformers 6.2
+and peft 0.21 read. This page is made from the table that the loaders consult.
+
+* *done*: it counts as in the library.
+* *without effect*: it changes no vector and no score here.
+* *refused*: unless it has one of the values that are named, the folder is refused by this name.
+
+A key that is in none of these lists, such as a later release may write, is passed over, and a note names
+it. Files that none of the three libraries reads are passed over.
+";
+
+/// The page, in Markdown.
+pub fn page() -> String {
+    let mut page = format!("{BEGINNING}\n## Files\n\n| file | read by | here |\n|---|---|---|\n");
+    for file in FILES {
+        let here = match file.is {
+            FileUse::Done => "done".to_owned(),
+            FileUse::WithoutEffect => "without effect".to_owned(),
+            FileUse::OtherWeights(..) => {
+                "without effect beside `model.safetensors`, refused without it".to_owned()
+            }
+            FileUse::Refused(what, _) => format!("refused: {what}"),
+        };
+        let _ = writeln!(page, "| `{}` | {} | {here} |", file.name, file.reader);
+    }
+    for keys in KEYS {
+        let _ = writeln!(page, "\n## {}\n", keys.file);
+        for (title, names) in [("done", keys.done), ("without effect", keys.without_effect)] {
+            if !names.is_empty() {
+                let _ = writeln!(page, "* *{title}*: `{}`", names.join("`, `"));
+            }
+        }
+        for (key, usual, hint) in keys.refused {
+            let _ = writeln!(page, "* *refused* `{key}`, unless `{}`: {hint}", usual.join("`, `"));
+        }
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_of_the_documentation_is_that_of_the_table() {
+        let at = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/model-files.md");
+        if std::env::var_os("SNAPSHOTS").is_some_and(|mode| mode == "overwrite") {
+            std::fs::write(at, page()).unwrap();
+        }
+        assert!(std::fs::read_to_string(at).unwrap() == page(), "SNAPSHOTS=overwrite writes {at}");
+    }
+}

@@ -1,0 +1,164 @@
+//! The files of sentence-transformers.
+
+use super::Keys;
+
+const TEXT_ALONE: &str =
+    "only the settings of the folder itself are read; remove the key if it is empty";
+
+/// `config_sentence_transformers.json`.
+pub(crate) const SENTENCE: Keys = Keys {
+    file: "config_sentence_transformers.json",
+    done: &[
+        "activation_fn",
+        "default_prompt_name",
+        "model_type",
+        "prompts",
+        "similarity_fn_name",
+        "truncate_dim",
+    ],
+    without_effect: &["__version__", "keep_in_fp32_modules", "requirements"],
+    refused: &[(
+        "max_active_dims",
+        &["null"],
+        "the words of a text are not cut to those of the largest weights",
+    )],
+};
+
+/// An entry of `modules.json`.
+pub(crate) const MODULE_LIST: Keys = Keys {
+    file: "modules.json, for each module",
+    done: &["path", "type"],
+    without_effect: &["idx", "name"],
+    refused: &[("kwargs", &["[]", "null"], "arguments of a module change what it computes")],
+};
+
+/// `sentence_bert_config.json` and its older names.
+pub(crate) const TRANSFORMER: Keys = Keys {
+    file: "sentence_bert_config.json and its older names",
+    done: &[
+        "do_lower_case",
+        "max_seq_length",
+        "modality_config",
+        "module_output_name",
+        "transformer_task",
+    ],
+    without_effect: &["unpad_inputs"],
+    refused: &[
+        ("config_args", NONE, TEXT_ALONE),
+        ("config_kwargs", NONE, TEXT_ALONE),
+        ("document_length", &["null"], "max_seq_length holds for requests and documents"),
+        ("model_args", NONE, TEXT_ALONE),
+        ("model_kwargs", NONE, TEXT_ALONE),
+        ("processing_kwargs", NONE, TEXT_ALONE),
+        ("processor_kwargs", NONE, TEXT_ALONE),
+        ("query_expansion", &["null"], "requests of an encoder are not expanded"),
+        ("query_length", &["null"], "max_seq_length holds for requests and documents"),
+        ("tokenizer_args", NONE, TEXT_ALONE),
+        ("tokenizer_kwargs", NONE, TEXT_ALONE),
+        ("tokenizer_name_or_path", &["null"], "the tokenizer must be in the folder"),
+    ],
+};
+
+const NONE: &[&str] = &["{}", "null"];
+
+/// `config.json` of `Pooling`.
+pub(crate) const POOLING: Keys = Keys {
+    file: "config.json of Pooling",
+    done: &[
+        "embedding_dimension",
+        "include_prompt",
+        "pooling_mode",
+        "pooling_mode_cls_token",
+        "pooling_mode_lasttoken",
+        "pooling_mode_max_tokens",
+        "pooling_mode_mean_sqrt_len_tokens",
+        "pooling_mode_mean_tokens",
+        "pooling_mode_weightedmean_tokens",
+        "word_embedding_dimension",
+    ],
+    without_effect: &[],
+    refused: &[],
+};
+
+const OF_TEXT: &[&str] = &["\"sentence_embedding\"", "null"];
+const NOT_OF_TOKENS: &str = "the vectors of tokens have no modules of their own";
+
+/// `config.json` of `Dense`.
+pub(crate) const DENSE: Keys = Keys {
+    file: "config.json of Dense",
+    done: &["activation_function", "bias", "in_features", "out_features"],
+    without_effect: &[],
+    refused: &[
+        ("module_input_name", OF_TEXT, NOT_OF_TOKENS),
+        ("module_output_name", OF_TEXT, NOT_OF_TOKENS),
+        ("use_residual", &["false", "null"], "a sum with the input is not supported"),
+    ],
+};
+
+/// `config.json` of `LayerNorm`.
+pub(crate) const LAYER_NORM: Keys = Keys {
+    file: "config.json of LayerNorm",
+    done: &["dimension"],
+    without_effect: &[],
+    refused: &[],
+};
+
+/// `config.json` of `Normalize`.
+pub(crate) const NORMALIZE: Keys = Keys {
+    file: "config.json of Normalize",
+    done: &[],
+    without_effect: &[],
+    refused: &[
+        ("module_input_name", OF_TEXT, NOT_OF_TOKENS),
+        ("module_output_name", OF_TEXT, NOT_OF_TOKENS),
+    ],
+};
+
+/// `config.json` of `SpladePooling`.
+pub(crate) const SPLADE: Keys = Keys {
+    file: "config.json of SpladePooling",
+    done: &[
+        "activation_function",
+        "embedding_dimension",
+        "pooling_strategy",
+        "word_embedding_dimension",
+    ],
+    without_effect: &["chunk_size"],
+    refused: &[],
+};
+
+/// `config.json` of `SparseStaticEmbedding`.
+pub(crate) const LOOKUP: Keys = Keys {
+    file: "config.json of SparseStaticEmbedding (IDF)",
+    done: &["path"],
+    without_effect: &["frozen"],
+    refused: &[],
+};
+
+/// `config.json` of model2vec; `StaticEmbedding` has none.
+pub(crate) const STATIC_EMBEDDING: Keys = Keys {
+    file: "config.json of model2vec",
+    done: &["max_length", "normalize"],
+    without_effect: &[
+        "apply_pca",
+        "apply_zipf",
+        "architectures",
+        "embedding_dtype",
+        "hidden_dim",
+        "model_type",
+        "pooling",
+        "seq_length",
+        "sif_coefficient",
+        "tokenizer_name",
+        "vocabulary_quantization",
+    ],
+    refused: &[],
+};
+
+/// `router_config.json`.
+pub(crate) const ROUTER: Keys = Keys {
+    file: "router_config.json",
+    done: &["parameters", "structure", "types"],
+    without_effect: &[],
+    refused: &[],
+};

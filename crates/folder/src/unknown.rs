@@ -1,0 +1,93 @@
+//! The keys of a folder's files that the table does not have.
+
+use crate::files::{Object, read_object, read_optional};
+use crate::modules::{MODULES, Modules, class_name};
+use crate::settings::{SENTENCE_SETTINGS, TransformerConfig};
+use crate::sparse::{ROUTER_SETTINGS, RouterConfig};
+use crate::table::{
+    CONFIG, DENSE, Keys, LAYER_NORM, LOOKUP, MODULE_LIST, NORMALIZE, POOLING, ROUTER, SENTENCE,
+    SPLADE, STATIC_EMBEDDING, TEXT_GENERATOR, TOKENIZER, TRANSFORMER,
+};
+use clariq_core::Result;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// The keys that are passed over because nothing is known about them, each with its file.
+pub fn unknown_keys(root: &Path) -> Result<Vec<String>> {
+    let mut unknown = Vec::new();
+    let mut add = |at: &Path, keys: Vec<String>| {
+        let file = at.strip_prefix(root).unwrap_or(at).display();
+        unknown.extend(keys.into_iter().map(|key| format!("{file}: {key}")));
+    };
+    let modules = modules(root)?;
+    let mut files = vec![(root.join(SENTENCE_SETTINGS), &SENTENCE)];
+    for (class, folder) in &modules {
+        files.extend(files_of(class, folder)?);
+    }
+    for (at, keys) in files {
+        let object = read_object(&at)?.unwrap_or_default();
+        add(&at, keys.unknown(&object));
+    }
+    if let Some(text) = read_optional(&root.join(MODULES))? {
+        for entry in serde_json::from_slice::<Vec<Object>>(&text).unwrap_or_default() {
+            add(&root.join(MODULES), MODULE_LIST.unknown(&entry));
+        }
+    }
+    Ok(unknown)
+}
+
+/// The classes and folders of all modules, those of a router included.
+fn modules(root: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let Some(entries) = Modules::entries(root)? else {
+        return Ok(vec![("Transformer".to_owned(), root.to_owned())]);
+    };
+    let mut modules = Vec::new();
+    for entry in entries {
+        let folder = root.join(&entry.path);
+        let class = class_name(&entry.r#type).to_owned();
+        if let Some(router) = RouterConfig::read(&folder.join(ROUTER_SETTINGS))? {
+            for (name, class) in router.types {
+                modules.push((class_name(&class).to_owned(), folder.join(name)));
+            }
+        }
+        modules.push((class, folder));
+    }
+    Ok(modules)
+}
+
+/// The files of a module with their keys.
+fn files_of(class: &str, folder: &Path) -> Result<Vec<(PathBuf, &'static Keys)>> {
+    let config = folder.join("config.json");
+    let keys = match class {
+        "Transformer" | "MLMTransformer" => return files_of_transformer(folder),
+        "Router" => return Ok(vec![(folder.join(ROUTER_SETTINGS), &ROUTER)]),
+        "Pooling" => &POOLING,
+        "Dense" => &DENSE,
+        "LayerNorm" => &LAYER_NORM,
+        "Normalize" => &NORMALIZE,
+        "SpladePooling" => &SPLADE,
+        "SparseStaticEmbedding" | "IDF" => &LOOKUP,
+        "StaticEmbedding" => &STATIC_EMBEDDING,
+        _ => return Ok(Vec::new()),
+    };
+    Ok(vec![(config, keys)])
+}
+
+fn files_of_transformer(folder: &Path) -> Result<Vec<(PathBuf, &'static Keys)>> {
+    let config = folder.join("config.json");
+    let object = read_object(&config)?.unwrap_or_default();
+    let tokenizer = (folder.join("tokenizer_config.json"), &TOKENIZER);
+    Ok(match object.get("model_type").and_then(Value::as_str) {
+        Some("t5") => vec![
+            (config, &TEXT_GENERATOR),
+            (folder.join("generation_config.json"), &TEXT_GENERATOR),
+            tokenizer,
+        ],
+        Some("model2vec") => vec![(config, &STATIC_EMBEDDING)],
+        _ => {
+            let mut files = vec![(config, &CONFIG), tokenizer];
+            files.extend(TransformerConfig::find(folder).map(|at| (at, &TRANSFORMER)));
+            files
+        }
+    })
+}

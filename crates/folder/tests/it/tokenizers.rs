@@ -1,0 +1,77 @@
+//! The settings of a tokenizer, as transformers 5 follows them.
+
+use crate::{config, folder, tokenizer};
+use clariq_core::Result;
+use clariq_folder::{ModelFolder, PromptKind, Tokenize};
+use serde_json::{Value, json};
+use std::fs;
+
+/// The numbers of a text's words under these settings.
+fn words(settings: Value, tokenizer: Value, text: &str) -> Result<Vec<i64>> {
+    let folder = folder(&[
+        ("config.json", config()),
+        ("tokenizer.json", tokenizer),
+        ("tokenizer_config.json", settings),
+    ]);
+    fs::write(folder.path().join("model.safetensors"), "").unwrap();
+    let tokenize = Tokenize::open(&ModelFolder::open(folder.path())?, None)?;
+    Ok(tokenize.texts(&[text], PromptKind::Query)?.remove(0).ids)
+}
+
+const TEXT: &str = "bees tent wind pegs honey";
+
+#[test]
+fn a_long_text_loses_the_side_that_settings_or_file_name() {
+    let cut = |settings: Value, tokenizer| words(settings, tokenizer, TEXT).unwrap();
+    let beginning = json!({ "model_max_length": 5, "truncation_side": "right" });
+    let end = json!({ "model_max_length": 5, "truncation_side": "left" });
+    assert_eq!(cut(beginning.clone(), tokenizer()), [2, 4, 5, 6, 3]);
+    assert_eq!(cut(end, tokenizer()), [2, 6, 7, 8, 3]);
+    let mut own = tokenizer();
+    own["truncation"] =
+        json!({ "direction": "Left", "max_length": 9, "strategy": "LongestFirst", "stride": 0 });
+    assert_eq!(cut(json!({ "max_len": 5 }), own.clone()), [2, 6, 7, 8, 3]);
+    assert_eq!(cut(beginning, own), [2, 4, 5, 6, 3], "the settings win");
+}
+
+#[test]
+fn tokens_of_the_settings_are_added_and_may_be_split() {
+    let special = json!({ "extra_special_tokens": ["bees"] });
+    assert_eq!(words(special, tokenizer(), "beestent").unwrap(), [2, 4, 5, 3]);
+    let id = |special: bool| {
+        json!({ "content": "bees", "lstrip": false, "rstrip": false,
+        "single_word": false, "normalized": false, "special": special })
+    };
+    let by_id = json!({ "added_tokens_decoder": { "4": id(true) } });
+    assert_eq!(words(by_id, tokenizer(), "beestent").unwrap(), [2, 4, 5, 3]);
+    let split = json!({ "additional_special_tokens": ["bees"], "split_special_tokens": true });
+    assert_eq!(words(split, tokenizer(), "beestent").unwrap(), [2, 1, 3]);
+    let new = words(json!({ "extra_special_tokens": ["<new>"] }), tokenizer(), "bees").unwrap_err();
+    assert!(new.to_string().contains("the id 9 of `<new>`"), "{new}");
+}
+
+#[test]
+fn settings_that_change_a_vector_and_are_not_done_are_refused_by_key() {
+    for (settings, key) in [
+        (json!({ "padding_side": "left" }), "padding_side"),
+        (json!({ "cls_token": "[PAD]" }), "cls_token"),
+        (json!({ "sep_token": "tent" }), "sep_token"),
+        (json!({ "auto_map": { "AutoTokenizer": "x.y" } }), "auto_map"),
+        (json!({ "fast_tokenizer_files": ["tokenizer.5.json"] }), "fast_tokenizer_files"),
+        (
+            json!({ "tokenizer_class": "DebertaV2Tokenizer", "do_lower_case": true }),
+            "do_lower_case",
+        ),
+        (
+            json!({ "tokenizer_class": "XLMRobertaTokenizer", "add_prefix_space": false }),
+            "add_prefix",
+        ),
+    ] {
+        let problem = words(settings, tokenizer(), TEXT).unwrap_err().to_problem();
+        assert!(problem.expected.starts_with(key), "{problem}");
+        assert!(
+            problem.at.file.ends_with("tokenizer_config.json") || key == "padding_side",
+            "{problem}"
+        );
+    }
+}
