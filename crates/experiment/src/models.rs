@@ -12,8 +12,8 @@ mod vectors;
 use crate::session::Session;
 use crate::{endpoints, installed};
 use clariq_core::{
-    Checksum, Decoding, DocumentVectors, Documents, Embeddings, Kept, MakeKept, Model, ModelKind,
-    ModelName, Models, Progress, Result, SharedBytes, bail, count_of,
+    Checksum, Decoding, DocumentVectors, Documents, Embeddings, Kept, MakeKept, Model, ModelName,
+    Models, Progress, Result, SharedBytes, bail, count_of,
 };
 use clariq_systems::recipes;
 use kept_vectors::KeptVectors;
