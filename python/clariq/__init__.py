@@ -26,6 +26,7 @@ from ._evaluate import Scored, Scores, evaluate
 from ._ranker import Ranker, rank
 from ._run import run
 from ._train import Trained, train
+from ._tune import Tuned, explain, tune, validate
 
 try:
     __version__ = _metadata.version("clariq")
@@ -48,14 +49,18 @@ __all__ = [
     "Scored",
     "Scores",
     "Trained",
+    "Tuned",
     "__version__",
     "assert_not_worse",
     "compare",
     "evaluate",
+    "explain",
     "find_command",
     "rank",
     "report",
     "run",
     "run_command",
     "train",
+    "tune",
+    "validate",
 ]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
-from ._extras import frame
+from ._extras import as_html, frame
 from ._records import as_line, records
 
 Request = Union[str, Mapping[str, Any]]
@@ -106,12 +106,17 @@ class Answers(List[Answer]):
         Raises:
             ImportError: If pandas is not installed.
         """
-        rows = [
+        return frame(self._rows(), ["qid", "docno", "text", "score", "rank"])
+
+    def _rows(self) -> List[Tuple[str, str, str, float, int]]:
+        return [
             (answer.id, hit.id, hit.text, hit.score, rank)
             for answer in self
             for rank, hit in enumerate(answer.ranking)
         ]
-        return frame(rows, ["qid", "docno", "text", "score", "rank"])
+
+    def _repr_html_(self) -> str:
+        return as_html(self._rows(), ["qid", "docno", "text", "score", "rank"])
 
 
 def _hits(rows: Iterable[Mapping[str, Any]]) -> List[Hit]:

@@ -66,7 +66,8 @@ def find_command() -> str:
     if path:
         return path
     raise FileNotFoundError(
-        "no command `clariq`: `pip install clariq` has it, or `scripts/install` of its repository"
+        "no command `clariq`: `scripts/install` in a clone of its repository installs it, and $CLARIQ may "
+        "name it; the page Install of the documentation has all ways"
     )
 
 

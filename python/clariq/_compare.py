@@ -7,11 +7,11 @@ import os
 import tempfile
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._command import data_arguments, run_process
 from ._evaluate import Scored, qrels_path, run_path, warn
-from ._extras import frame
+from ._extras import as_html, frame
 
 Runs = Union[Iterable["os.PathLike[str] | str"], Mapping[str, Scored]]
 """The files of runs; or runs by name, each as ``clariq.evaluate`` takes it."""
@@ -60,14 +60,32 @@ class Compared:
 class Comparison(List[Compared]):
     """Runs by measures: for each measure the baseline, then the other runs."""
 
+    _words: Tuple[List[str], List[str]]
+    _folder: "tempfile.TemporaryDirectory[str]"
+
     def to_frame(self) -> Any:
         """A frame of pandas with a row per run and measure.
 
         Raises:
             ImportError: If pandas is not installed.
         """
-        columns = [field.name for field in fields(Compared)]
-        return frame([astuple(row) for row in self], columns)
+        return frame([astuple(row) for row in self], [field.name for field in fields(Compared)])
+
+    def to_latex(self, arguments: Sequence[str] = ()) -> str:
+        """The table that ``clariq compare --format latex`` prints of the same runs.
+
+        Args:
+            arguments: Further arguments of the command.
+
+        Raises:
+            ClariqError: If the runs are no longer there, or an argument is refused.
+        """
+        before, runs = self._words
+        return run_process([*before, "--format=latex", *arguments, "--", *runs]).stdout
+
+    def _repr_html_(self) -> str:
+        columns = ["measure", "run", "mean", "difference", "wins", "ties", "losses", "p_holm"]
+        return as_html([tuple(getattr(row, name) for name in columns) for row in self], columns)
 
 
 def compare(
@@ -118,17 +136,20 @@ def compare(
     given = [measures] if isinstance(measures, str) else measures
     options = ["--topics=0", f"--alpha={alpha!r}"]
     options += [f"--measure={name}" for name in dict.fromkeys(map(str, given))]
-    with tempfile.TemporaryDirectory(prefix="clariq-") as folder:
-        names = _files(runs, folder)
-        options += [*_words(names, folder, baseline, split, data, qrels), *arguments]
-        if fail_if_worse is not None:
-            _require_held([*options, f"--fail-if-worse={fail_if_worse!r}", "--", *names])
-        done = run_process(["--quiet", "compare", "--format=json", *options, "--", *names])
+    # The files of runs that are none are kept as long as the comparison, for `to_latex`.
+    folder = tempfile.TemporaryDirectory(prefix="clariq-")
+    names = _files(runs, folder.name)
+    options += [*_words(names, folder.name, baseline, split, data, qrels), *arguments]
+    if fail_if_worse is not None:
+        _require_held([*options, f"--fail-if-worse={fail_if_worse!r}", "--", *names])
+    words = ["--quiet", "compare", *options]
+    done = run_process([*words, "--format=json", "--", *names])
     warn(done.stderr)
     rows = json.loads(done.stdout)
     rows = rows["comparisons"] if isinstance(rows, dict) else rows
     wanted = [field.name for field in fields(Compared)]
     comparison = Comparison()
+    comparison._words, comparison._folder = (words, list(names)), folder
     for row in rows:
         row["run"], row["baseline"] = names[row["run"]], names[row["baseline"]]
         comparison.append(Compared(**{name: row[name] for name in wanted}))
@@ -253,6 +274,8 @@ def report(
 def _files(runs: Runs, folder: str) -> Dict[str, str]:
     """The names of runs by their files. Those that are no files are written to `folder`."""
     if not isinstance(runs, Mapping):
+        if not all(isinstance(run, (str, os.PathLike)) for run in runs):
+            raise TypeError("runs: a list of files, or a mapping of names to runs that are no files")
         return {os.fspath(run): os.fspath(run) for run in runs}
     files = {}
     for name, run in runs.items():

@@ -8,15 +8,20 @@ import tempfile
 import warnings
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
 
+from ._answer import Answer
 from ._command import data_arguments, run_process
-from ._extras import frame
+from ._extras import as_html, frame
 from ._records import listed, records
 
 Scored = Union["os.PathLike[str]", str, Mapping[Any, Mapping[Any, float]], Any]
-"""A file in TREC format; or ``{request: {document: value}}``, as pytrec_eval takes; or a frame, as
-PyTerrier (``qid, docno``) and ir_measures (``query_id, doc_id``) have: scores are in the column
-``score``, grades in ``label`` or ``relevance``. Named tuples with these names are rows of it.
+"""A file in TREC format; or the answers of ``clariq.rank``; or ``{request: {document: value}}``, as
+pytrec_eval takes; or a frame, as PyTerrier (``qid, docno``) and ir_measures (``query_id, doc_id``) have:
+scores are in the column ``score``, grades in ``label`` or ``relevance``. Named tuples with these names are
+rows of it. A request that a system answered with nothing is scored as one without relevant documents.
 """
+
+# A line of a run for a request that was answered with nothing: no judgement has this document.
+_NOTHING = "(nothing)"
 
 
 class Scores(Dict[str, Any]):
@@ -29,16 +34,22 @@ class Scores(Dict[str, Any]):
         Raises:
             ImportError: If pandas is not installed.
         """
+        rows, columns = self._table()
+        return frame(rows, columns)
+
+    def _table(self) -> Tuple[List[Tuple[Any, ...]], List[str]]:
         values = list(self.values())
         if not any(isinstance(value, dict) for value in values):
-            return frame(list(self.items()), ["measure", "value"])
-        rows = [(qid, *(value.get(qid) for value in values)) for qid in values[0]]
-        return frame(rows, ["qid", *self])
+            return list(self.items()), ["measure", "value"]
+        return [(qid, *(value.get(qid) for value in values)) for qid in values[0]], ["qid", *self]
+
+    def _repr_html_(self) -> str:
+        return as_html(*self._table())
 
 
 def evaluate(
     run: Scored,
-    measures: Union[str, Iterable[object]] = ("R@5", "R@10", "R@20", "R@30"),
+    measures: Union[str, Iterable[object], None] = None,
     *,
     split: Optional[str] = None,
     data: "os.PathLike[str] | str | None" = None,
@@ -59,7 +70,8 @@ def evaluate(
     Args:
         run: The run.
         measures: Names such as ``R@30``, ``nDCG@3``, ``AP``, ``RR``, or measures of ir_measures;
-            or a single name.
+            or a single name. The default is that of the command for the collection, by the names
+            that it prints.
         split: The split whose labels are used; the default is ``dev``.
         data: The folder of the collection. The default is ``data/clariq`` if it exists, and
             otherwise the built-in sample.
@@ -82,8 +94,8 @@ def evaluate(
             white space, or a grade is no whole number.
     """
     given = [measures] if isinstance(measures, str) else measures
-    names = list(dict.fromkeys(str(measure) for measure in given))
-    if not names:
+    names = list(dict.fromkeys(str(measure) for measure in given or ()))
+    if measures is not None and not names:
         return Scores()
     words = ["eval", "--format=json", *data_arguments(data)]
     words += [f"--measure={name}" for name in names]
@@ -92,13 +104,17 @@ def evaluate(
     words += ["--per-topic"] if per_topic else []
     with tempfile.TemporaryDirectory(prefix="clariq-") as folder:
         if qrels is not None:
-            words.append(f"--qrels={qrels_path(qrels, folder)}")
+            judged = qrels_path(qrels, folder)
+            words.append(f"--qrels={judged}")
+            if isinstance(run, (Mapping, list)) and not run:
+                run = {_first_request(judged): {}}
         done = run_process([*words, "--", run_path(run, f"{folder}/run")])
     warn(done.stderr)
     # The rows have the canonical name of each measure, in the order of the names; with the values
     # of topics, measures take turns.
     rows = json.loads(done.stdout)
     canonical = list(dict.fromkeys(row["measure"] for row in rows))
+    names = names or canonical
     if len(canonical) != len(names) or (not per_topic and len(rows) != len(names)):
         raise ValueError(f"{len(names)} names of {len(canonical)} measures: {', '.join(names)}")
     if not per_topic:
@@ -110,6 +126,12 @@ def evaluate(
     return values
 
 
+def _first_request(qrels: str) -> str:
+    """The first request with a judgement: a run without any request is one that answers it with nothing."""
+    with open(qrels, encoding="utf-8") as file:
+        return next((line.split()[0] for line in file if line.strip()), "")
+
+
 def warn(messages: str) -> None:
     """Issues the warnings of the command as warnings at the caller's caller."""
     for line in messages.splitlines():
@@ -119,12 +141,12 @@ def warn(messages: str) -> None:
 
 def run_path(run: Scored, path: str) -> str:
     """The path of a run; a mapping or a frame is written to `path`."""
-    return _path(run, path, ["score"], _hit)
+    return _path(run, path, ["score"], _hit, "run")
 
 
 def qrels_path(qrels: Scored, folder: str) -> str:
     """The path of judgements; a mapping or a frame is written to a file in `folder`."""
-    return _path(qrels, f"{folder}/qrels", ["label", "relevance"], _judgement)
+    return _path(qrels, f"{folder}/qrels", ["label", "relevance"], _judgement, "qrels")
 
 
 def _value(row: Mapping[str, Any]) -> "float | Tuple[float, float]":
@@ -144,45 +166,66 @@ def _judgement(topic: str, document: str, grade: Any) -> str:
 
 
 def _path(
-    given: Scored, path: str, columns: List[str], line: Callable[[str, str, Any], str]
+    given: Scored,
+    path: str,
+    columns: List[str],
+    line: Callable[[str, str, Any], str],
+    argument: str,
 ) -> str:
-    """The path of a file; a mapping or a frame is written to `path`."""
+    """The path of a file; a mapping, answers or a frame are written to `path`."""
     if isinstance(given, (str, os.PathLike)):
         return os.fspath(given)
+    position = 0
     with open(path, "w", encoding="utf-8") as file:
-        for topic, document, value in _rows(given, columns):
-            # NaN, which pandas has where a value is missing, is not equal to itself.
-            if any(one is None or one != one for one in (topic, document)):
-                raise ValueError(f"an id for every row, not {topic!r}, {document!r}")
-            topic, document = str(topic), str(document)
-            if len(topic.split()) != 1 or len(document.split()) != 1:
-                raise ValueError(f"an id has no white space: {topic!r}, {document!r}")
-            file.write(line(topic, document, value) + "\n")
+        for position, (topic, document, value) in enumerate(_rows(given, columns, argument), start=1):
+            try:
+                file.write(line(_id(topic), _id(document), value) + "\n")
+            except (TypeError, ValueError) as error:
+                row = f"{topic!r}, {document!r}, {value!r}"
+                raise ValueError(f"{argument}, row {position}: {error}: {row}") from None
+    if position == 0:
+        raise ValueError(f"{argument}: no request; {{request: {{}}}} is one without documents")
     return path
 
 
-def _rows(given: Any, columns: List[str]) -> Iterator[Tuple[Any, Any, Any]]:
+def _id(given: Any) -> str:
+    # NaN, which pandas has where a value is missing, is not equal to itself.
+    if given is None or given != given:
+        raise ValueError("an id for every row")
+    if len(str(given).split()) != 1:
+        raise ValueError("an id has no white space")
+    return str(given)
+
+
+def _rows(given: Any, columns: List[str], argument: str) -> Iterator[Tuple[Any, Any, Any]]:
+    value_key = columns[0]
+    if isinstance(given, list) and given and all(isinstance(one, Answer) for one in given):
+        given = {one.id: {hit.id: hit.score for hit in one.ranking} for one in given}
     if isinstance(given, Mapping):
         for topic, values in given.items():
             if not hasattr(values, "items"):
                 name = type(values).__name__
-                raise TypeError(f"{{request: {{document: value}}}}, not a {name} for {topic!r}")
+                expected = "{request: {document: value}}"
+                raise TypeError(f"{argument}: {expected}, not a {name} for {topic!r}")
             for document, value in values.items():
                 yield topic, document, value
+            if not values and value_key == "score":
+                yield topic, _NOTHING, 0.0
         return
-    value_key = columns[0]
     names = {"query_id": "qid", "doc_id": "docno", **{name: value_key for name in columns}}
     wanted = ["qid", "docno", value_key]
     if not hasattr(given, "columns"):
         # Named tuples, as those of ir_measures and ir_datasets.
         for row in records(given, "row", names):
             if not row.keys() >= set(wanted):
-                raise KeyError(f"rows with qid, docno and {' or '.join(columns)}, not {listed(row)}")
+                expected = f"rows with qid, docno and {' or '.join(columns)}"
+                raise KeyError(f"{argument}: {expected}, not {listed(row)}")
             yield row["qid"], row["docno"], row[value_key]
         return
     found = [[name for name in given.columns if names.get(name, name) == key] for key in wanted]
     if any(len(columns_of_key) != 1 for columns_of_key in found):
         expected = f"qid or query_id, docno or doc_id, {' or '.join(columns)}"
-        raise KeyError(f"a frame with the columns {expected}; it has {listed(given.columns)}")
+        has = listed(given.columns)
+        raise KeyError(f"{argument}: a frame with the columns {expected}; it has {has}")
     for topic, document, value in zip(*(list(given[name]) for [name] in found)):
         yield topic, document, value

@@ -17,6 +17,7 @@ with extra("irds"):
         BaseQueries,
         GenericDoc,
         GenericQrel,
+        GenericQuery,
     )
     from ir_datasets.indices import Docstore
     from ir_datasets.util.docs.lazy import LazyDocsIter
@@ -126,17 +127,22 @@ class _Store(Docstore):  # type: ignore[misc]
 
 
 class _Queries(BaseQueries):  # type: ignore[misc]
-    def __init__(self, queries: List[ConversationQuery], name: str) -> None:
-        self._queries, self._name = queries, name
+    """Requests; if all are single texts without annotations, the usual queries of ir_datasets, whose
+    ``text`` PyTerrier calls ``query``."""
 
-    def queries_iter(self) -> Iterator[ConversationQuery]:
+    def __init__(self, queries: List[ConversationQuery], name: str) -> None:
+        self._name = name
+        self._class = GenericQuery if all(not any(query[2:]) for query in queries) else ConversationQuery
+        self._queries = [self._class(*query[: len(self._class._fields)]) for query in queries]
+
+    def queries_iter(self) -> Iterator[NamedTuple]:
         return iter(self._queries)
 
     def queries_count(self) -> int:
         return len(self._queries)
 
-    def queries_cls(self) -> Type[ConversationQuery]:
-        return ConversationQuery
+    def queries_cls(self) -> Type[NamedTuple]:
+        return self._class
 
     def queries_namespace(self) -> str:
         return self._name

@@ -81,3 +81,13 @@ def test_a_folder_without_a_collection_is_refused(tmp_path):
 
     with pytest.raises(clariq.ClariqError, match="question_bank.tsv"):
         clariq.irds.register(tmp_path, name="nothing")
+
+
+def test_requests_that_are_single_texts_are_the_usual_queries(tmp_path):
+    import clariq.irds
+
+    (tmp_path / "documents.jsonl").write_text('{"id": "a", "text": "bread"}\n')
+    (tmp_path / "requests.dev.jsonl").write_text('{"id": "1", "text": "fresh bread"}\n')
+    clariq.irds.register(tmp_path, name="single")
+    [query] = ir_datasets.load("single/dev").queries_iter()
+    assert query._asdict() == {"query_id": "1", "text": "fresh bread"}

@@ -1,0 +1,67 @@
+"""What one function gives, the next takes."""
+
+import pytest
+
+import clariq
+
+TEXTS = ["find the hole under water", "bread rises because of yeast", "slugs eat lettuce"]
+REQUESTS = [{"id": "1", "text": "why does bread rise"}, {"id": "2", "text": "xyzzy"}]
+QRELS = {"1": {"2": 1}, "2": {"3": 1}}
+
+
+@pytest.fixture(scope="module")
+def answers():
+    return clariq.rank(REQUESTS, "bm25-english", depth=2, documents=TEXTS)
+
+
+def test_answers_are_scored_and_compared(answers):
+    assert clariq.evaluate(answers, ["RR"], qrels=QRELS) == {"RR": 0.5}
+    row = clariq.compare({"one": answers, "two": {"1": {"3": 1.0}}}, "RR", qrels=QRELS)[1]
+    assert (row.mean, row.losses, row.ties) == (0.0, 1, 1)
+
+
+def test_a_request_that_is_answered_with_nothing_counts_0():
+    for run in ({"1": {}, "2": {}}, {"1": {}}, {}, clariq.Answers()):
+        scores = clariq.evaluate(run, ["RR", "nDCG@10", "Judged@5"], qrels=QRELS)
+        assert set(scores.values()) == {0.0}
+
+
+def test_measures_are_those_of_the_command_unless_they_are_named(answers, tmp_path):
+    path = clariq.run("bm25", split="dev", output=tmp_path / "bm25.run")
+    assert list(clariq.evaluate(path, split="dev")) == ["Recall5", "Recall10", "Recall20", "Recall30"]
+
+
+def test_errors_name_the_argument_and_the_row():
+    with pytest.raises(ValueError, match="^run, row 2: an id has no white space: '1', 'b c', 1.0$"):
+        clariq.evaluate({"1": {"a": 2.0, "b c": 1.0}}, qrels=QRELS)
+    with pytest.raises(ValueError, match="^qrels, row 1: a grade is a whole number"):
+        clariq.evaluate({"1": {"a": 2.0}}, qrels={"1": {"a": 0.5}})
+    with pytest.raises(TypeError, match="^runs: a list of files, or a mapping"):
+        clariq.compare([{"1": {"a": 2.0}}], qrels=QRELS)
+
+
+def test_tables_are_for_notebooks_and_papers(answers):
+    html = answers._repr_html_()
+    assert "<td>bread rises because of yeast</td>" in html
+    many = clariq.Answers([clariq.Answer("1", None, [clariq.Hit("d", "<" * 200, 1.0)] * 30)])
+    assert many._repr_html_().count("<tr>") == 21 and "10 more rows" in many._repr_html_()
+    assert "&lt;" * 79 + "…" in many._repr_html_()
+    comparison = clariq.compare({"one": answers, "two": {"1": {"3": 1.0}}}, "RR", qrels=QRELS)
+    assert "\\toprule" in comparison.to_latex() and "<td>two</td>" in comparison._repr_html_()
+    assert "<td>RR</td>" in clariq.evaluate(answers, ["RR"], qrels=QRELS)._repr_html_()
+
+
+def test_a_grid_is_searched():
+    points = clariq.tune("bm25", {"bm25.k1": [0.9, 1.2]}, split="train", measure="R@5")
+    parameters = [point["parameters"] for point in points]
+    assert {"bm25.k1=0.9", "bm25.k1=1.2", "held out"} <= set(parameters)
+    assert "<td>held out</td>" in points._repr_html_()
+
+
+def test_runs_are_checked_and_scores_explained(tmp_path):
+    path = clariq.run("bm25", split="dev", output=tmp_path / "bm25.run")
+    assert [row["verdict"] for row in clariq.validate(path, split="dev")] == ["accepted"]
+    (tmp_path / "bad.run").write_text("1 Q0\n")
+    with pytest.raises(clariq.ClariqError, match="bad.run:1"):
+        clariq.validate(tmp_path / "bad.run", split="dev")
+    assert "sum over the tokens" in clariq.explain("Tell me about Saturn", "Q00216")
