@@ -88,9 +88,9 @@ impl dyn Collection {
     ///
     /// No split of that name, or no name and no usual split in the folder.
     pub fn find_scored_split(&self, name: Option<&str>) -> Result<Split, Problem> {
-        let usual = self.registered().usual_split;
+        let usual = self.registered().usual_split.name();
         if self.splits().is_empty() {
-            let split = name.unwrap_or(usual.name());
+            let split = name.unwrap_or(usual);
             let expected = format!(
                 "requests with judgements: `requests.{split}.jsonl` and `qrels.{split}.txt`"
             );
@@ -98,7 +98,7 @@ impl dyn Collection {
                         (reference, Formats)";
             return Err(problem!(self.location(), expected, "documents alone", hint));
         }
-        self.named_or(name, self.splits().iter().copied().find(|split| *split == usual))
+        self.named_or(name, self.splits().iter().copied().find(|split| split.name() == usual))
     }
 
     fn named_or(&self, name: Option<&str>, usual: Option<Split>) -> Result<Split, Problem> {
@@ -128,12 +128,6 @@ impl dyn Collection {
             let problem = self.unknown(("--task", "task"), name, &names);
             if NEED.contains(&name) { problem.hint(NEED_HINT) } else { problem }
         })
-    }
-
-    /// The problem of a split that another collection made.
-    pub fn foreign_split(&self, split: Split) -> Problem {
-        let expected = format!("a split of {}", self.kind());
-        problem!(self.location(), expected, "`{split}` of another collection", (self.hint()))
     }
 
     /// The hint of problems about names: the collection that they were looked up in.

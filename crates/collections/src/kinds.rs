@@ -56,6 +56,15 @@ impl Kind {
         self.splits.iter().any(|split| split.name() == name)
     }
 
+    /// The split of that name, which a user gave.
+    pub fn find_split(&self, name: &str) -> Result<Split, Problem> {
+        self.splits.iter().copied().find(|split| split.name() == name).ok_or_else(|| {
+            let expected = format!("one of {}", self.split_names().join(", "));
+            let kind = self.name;
+            problem!("--split", expected, "`{name}`", "these are the splits of {kind}")
+        })
+    }
+
     /// The first of its signs that a folder has, plain or packed.
     fn sign_in(&self, data: &DataDir) -> Option<PathBuf> {
         let DataDir::Folder(folder) = data else { return None };

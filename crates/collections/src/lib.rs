@@ -51,7 +51,7 @@ pub use kinds::{Kind, Open, Tracks, Validate};
 pub use labelled_requests::{LabelledRequest, LabelledRequests};
 pub use own::{DOCUMENTS, OWN};
 pub use released::{Release, ReleasedFile};
-pub use splits::{Split, Task};
+pub use splits::{PerSplit, Split, Task};
 pub use statistics::{Amount, Statistics, StatisticsRow};
 pub use validation::{OfficialVerdict, Validation, ValidationOptions};
 
@@ -129,8 +129,8 @@ pub type Requests<'a> = Box<dyn Iterator<Item = Result<Request, Error>> + Send +
 
 /// An open collection: documents, requests for them, and judgements.
 ///
-/// It has tasks and splits of its own, which `find_task` and `find_split` find by name. Those of another
-/// collection are an error.
+/// It has tasks and splits of its own, which `find_task` and `find_split` find by name; it is asked for
+/// no others.
 #[deny(missing_docs)]
 pub trait Collection: Any + Send + Sync {
     /// Its entry in the registry.

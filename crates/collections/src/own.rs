@@ -13,7 +13,9 @@ use crate::evaluation::{ByQrels, Evaluation};
 use crate::requests::RequestLabels;
 use crate::statistics::{Statistics, StatisticsFigure, WordCounts};
 use crate::validation::check_run;
-use crate::{Annotation, CheckReport, Collection, DataDir, Kind, Requests, Split, Task, requests};
+use crate::{
+    Annotation, CheckReport, Collection, DataDir, Kind, PerSplit, Requests, Split, Task, requests,
+};
 use clariq_core::{Doc, Documents, Error, ProblemKind, RequestId, SplitRole, TextKeeper, problem};
 use clariq_files::{FileContent, Judgement, Qrels, Sink, Source, parse_qrels};
 use evaluation::OwnEvaluation;
@@ -43,10 +45,10 @@ pub static OWN: Kind = Kind {
 
 /// The usual names of splits; any other may be given, and `all` is for requests that belong to none.
 const USUAL_SPLITS: [Split; 4] = [
-    Split::new("train", SplitRole::Learn),
-    Split::new("dev", SplitRole::Tune),
-    Split::new("test", SplitRole::HeldOut),
-    Split::new("all", SplitRole::HeldOut),
+    Split::new(0, "train", SplitRole::Learn),
+    Split::new(1, "dev", SplitRole::Tune),
+    Split::new(2, "test", SplitRole::HeldOut),
+    Split::new(3, "all", SplitRole::HeldOut),
 ];
 
 /// The task of collections without submissions.
@@ -55,7 +57,7 @@ pub const DOCUMENTS: Task = Task::new("documents");
 struct Own {
     data: DataDir,
     documents: Box<dyn Documents>,
-    splits: Vec<SplitFiles>,
+    splits: PerSplit<SplitFiles>,
     /// The splits without their files.
     names: Vec<Split>,
     /// Files that may hold data and are not read.
@@ -65,33 +67,18 @@ struct Own {
 impl Own {
     fn open(data: &DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
         let folder = Folder::of(data).ok_or_else(|| no_documents(data))?;
-        let mut splits = Vec::new();
-        for split in folder.splits() {
-            splits.extend(folder.split(split)?);
-        }
+        let splits = folder.splits()?;
         let unread = folder.unread()?;
         let documents = read_unique(&folder.documents()?, keeper)?;
         if documents.is_empty() {
             return Err(no_documents(data));
         }
-        let names = splits.iter().map(|files: &SplitFiles| files.split).collect();
+        let names = splits.splits().collect();
         Ok(Self { data: data.clone(), documents, splits, names, unread })
     }
 
-    fn split(&self, split: Split) -> Result<&SplitFiles, Error> {
-        self.splits.iter().find(|files| files.split == split).ok_or_else(|| {
-            let expected =
-                format!("`queries.{split}.jsonl`, or `queries.jsonl` and `qrels/{split}.tsv`");
-            let hint =
-                "the documentation lists the names of files of requests and judgements (reference, Formats)";
-            problem!(self.location(), expected, "neither", hint)
-                .kind(ProblemKind::MissingFile)
-                .into()
-        })
-    }
-
     fn judgements(&self, split: Split) -> Result<Option<Qrels>, Error> {
-        let Some(file) = &self.split(split)?.qrels else { return Ok(None) };
+        let Some(file) = &self.splits[split].qrels else { return Ok(None) };
         Qrels::read(file).map(Some)
     }
 
@@ -110,7 +97,7 @@ impl Own {
         for (topic, judged) in qrels.topics().filter(|(topic, _)| !requests.contains(*topic)) {
             topics.extend(judged.documents().map(|_| topic.as_str()));
         }
-        let file = self.split(split)?.qrels.as_ref().map_or_else(String::new, Source::name);
+        let file = self.splits[split].qrels.as_ref().map_or_else(String::new, Source::name);
         let warn = |ids: &[&str], what: &str, known: &dyn Fn(&str) -> bool| {
             let first = ids.iter().min()?;
             let such = such_as(first, known);
@@ -139,8 +126,8 @@ fn such_as(id: &str, is_known: &dyn Fn(&str) -> bool) -> String {
 
 fn files(folder: &Folder) -> Vec<Source> {
     let mut files = folder.documents().unwrap_or_default();
-    for split in folder.splits() {
-        if let Ok(Some(split)) = folder.split(split) {
+    for name in folder.split_names() {
+        if let Ok(Some(split)) = folder.split(&name) {
             files.push(split.requests);
             files.extend(split.qrels);
         }
@@ -195,16 +182,16 @@ impl Collection for Own {
     }
 
     fn source(&self, split: Split) -> Result<Source, Error> {
-        Ok(self.split(split)?.requests.clone())
+        Ok(self.splits[split].requests.clone())
     }
 
     fn judged_in(&self, split: Split) -> Result<Source, Error> {
-        let SplitFiles { requests, qrels, .. } = self.split(split)?;
+        let SplitFiles { requests, qrels, .. } = &self.splits[split];
         Ok(qrels.as_ref().unwrap_or(requests).clone())
     }
 
     fn requests(&self, split: Split, _task: Task) -> Result<Requests<'_>, Error> {
-        let files = self.split(split)?;
+        let files = &self.splits[split];
         let mut requests = requests::read(&files.requests, &*self.documents)?;
         if files.is_shared
             && let Some(judged) = self.judgements(split)?
@@ -233,7 +220,7 @@ impl Collection for Own {
     }
 
     fn annotations(&self, split: Split) -> Result<Vec<Annotation>, Error> {
-        let labels = requests::labels(&self.split(split)?.requests)?;
+        let labels = requests::labels(&self.splits[split].requests)?;
         let annotations = labels.into_iter().map(|RequestLabels { id, need, answer }| Annotation {
             id,
             need,
@@ -309,8 +296,8 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
     if ids.is_empty() && !report.findings.has_errors() {
         report.note::<()>(Err(no_documents(data)))?;
     }
-    for split in folder.splits() {
-        let split = report.note(folder.split(split))?.flatten();
+    for name in folder.split_names() {
+        let split = report.note(folder.split(&name))?.flatten();
         let Some(SplitFiles { requests, qrels, .. }) = split else { continue };
         let mut request_ids = HashSet::new();
         let find = |id: &str| ids.contains_key(id).then_some(Doc(0));

@@ -5,9 +5,9 @@ use crate::request::{PageRequest, RenderedPage};
 use crate::{clariq, ikat, mtrag};
 use clariq_collections::{Collection, Split};
 use clariq_core::{Error, ProblemKind, problem};
-use clariq_track_clariq::{ClariQ, ClariqSplit};
-use clariq_track_ikat::{Ikat, IkatSplit};
-use clariq_track_mtrag::{Mtrag, MtragSplit};
+use clariq_track_clariq::ClariQ;
+use clariq_track_ikat::Ikat;
+use clariq_track_mtrag::Mtrag;
 
 /// The page of runs over a split of a collection.
 ///
@@ -19,20 +19,14 @@ pub fn page_of(
     split: Split,
     request: &PageRequest,
 ) -> Result<RenderedPage, Error> {
-    if let (Some(clariq), Some(split)) =
-        (collection.downcast::<ClariQ>(), ClariqSplit::named(split.name()))
-    {
-        return clariq::page(clariq, split, request);
+    if let Some(clariq) = collection.downcast::<ClariQ>() {
+        return clariq::page(clariq, split.into(), request);
     }
-    if let (Some(ikat), Some(split)) =
-        (collection.downcast::<Ikat>(), IkatSplit::parse(split.name()))
-    {
-        return ikat::page(ikat, split, request);
+    if let Some(ikat) = collection.downcast::<Ikat>() {
+        return ikat::page(ikat, split.into(), request);
     }
-    if let (Some(mtrag), Ok(split)) =
-        (collection.downcast::<Mtrag>(), MtragSplit::parse(split.name()))
-    {
-        return mtrag::page(mtrag, split, request);
+    if let Some(mtrag) = collection.downcast::<Mtrag>() {
+        return mtrag::page(mtrag, split.into(), request);
     }
     let task = collection.tasks()[0];
     let evaluation = collection.evaluation(split)?;

@@ -68,12 +68,7 @@ impl ClariqSplit {
             Self::Dev => SplitRole::Tune,
             Self::Test => SplitRole::HeldOut,
         };
-        Split::new(self.name(), role)
-    }
-
-    /// The split of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|split| split.name() == name)
+        Split::new(self as usize, self.name(), role)
     }
 
     /// The file that holds this split's labels.
@@ -89,6 +84,13 @@ impl ClariqSplit {
 impl fmt::Display for ClariqSplit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
+    }
+}
+
+impl From<Split> for ClariqSplit {
+    #[allow(clippy::indexing_slicing, reason = "the collection has these splits and no others")]
+    fn from(split: Split) -> Self {
+        Self::ALL[split.place()]
     }
 }
 
@@ -197,12 +199,6 @@ impl ClariQ {
             .kind(ProblemKind::MissingFile)
             .into()
         })
-    }
-
-    /// A split of the collection as one of its own.
-    pub(crate) fn split_of(&self, split: Split) -> Result<ClariqSplit, Problem> {
-        ClariqSplit::named(split.name())
-            .ok_or_else(|| (self as &dyn Collection).foreign_split(split))
     }
 
     /// The labels that a model is trained on, joined.

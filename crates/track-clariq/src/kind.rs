@@ -63,7 +63,7 @@ impl Collection for ClariQ {
     }
 
     fn has(&self, split: Split) -> bool {
-        ClariqSplit::named(split.name()).is_some_and(|split| self.has(split, false))
+        self.has(split.into(), false)
     }
 
     fn documents(&self, _task: Task) -> Result<&dyn Documents, Error> {
@@ -71,24 +71,24 @@ impl Collection for ClariQ {
     }
 
     fn source(&self, split: Split) -> Result<Source, Error> {
-        self.requests_file(self.split_of(split)?)
+        self.requests_file(split.into())
     }
 
     fn requests(&self, split: Split, _task: Task) -> Result<Requests<'_>, Error> {
-        let topics = self.split(self.split_of(split)?)?.topics;
+        let topics = self.split(split.into())?.topics;
         Ok(Box::new(topics.into_iter().map(|topic| Ok(Request::from(&topic)))))
     }
 
     fn qrels(&self, split: Split, _task: Task) -> Result<Option<Qrels>, Error> {
-        Ok(self.split(self.split_of(split)?)?.labels.as_ref().map(Qrels::from))
+        Ok(self.split(split.into())?.labels.as_ref().map(Qrels::from))
     }
 
     fn own_evaluation(&self, split: Split) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
-        Ok(Some(Box::new(Official::new(self, self.split_of(split)?))))
+        Ok(Some(Box::new(Official::new(self, split.into()))))
     }
 
     fn annotations(&self, split: Split) -> Result<Vec<Annotation>, Error> {
-        let Some(labels) = self.split(self.split_of(split)?)?.labels else { return Ok(Vec::new()) };
+        let Some(labels) = self.split(split.into())?.labels else { return Ok(Vec::new()) };
         let mut annotations: Vec<Annotation> = labels
             .topics
             .iter()

@@ -39,7 +39,7 @@ pub static KIND: Kind = Kind {
     check: super::check::check,
     validate: |data, split, run, options| {
         data.check_track_files()?;
-        let split = named(split)?;
+        let split = KIND.find_split(split)?.into();
         let topics = data.topics(split)?;
         validate_with(run, &topics, &judged_passages(data, split, &topics), options)
     },
@@ -70,18 +70,6 @@ const SUBSTITUTE: &str = "passages are those that the organisers' responses cite
 
 const TASKS: [Task; 2] = [PASSAGES, STATEMENTS];
 
-fn split_of(split: Split) -> Result<IkatSplit, Error> {
-    named(split.name())
-}
-
-/// The split of that name.
-fn named(name: &str) -> Result<IkatSplit, Error> {
-    IkatSplit::parse(name).ok_or_else(|| {
-        let expected = format!("one of {}", KIND.split_names().join(", "));
-        problem!("--split", expected, "`{name}`", "these are the splits of iKAT").into()
-    })
-}
-
 impl Collection for Ikat {
     fn registered(&self) -> &'static Kind {
         &KIND
@@ -100,7 +88,7 @@ impl Collection for Ikat {
     }
 
     fn has(&self, split: Split) -> bool {
-        self.topics.iter().any(|(known, _)| known.as_split() == split)
+        self.topics[split].is_some()
     }
 
     fn documents(&self, task: Task) -> Result<&dyn Documents, Error> {
@@ -116,8 +104,8 @@ impl Collection for Ikat {
     }
 
     fn source(&self, split: Split) -> Result<Source, Error> {
-        let split = split_of(split)?;
-        self.data.track_file(split.topics_file()).ok_or_else(|| changed(split))
+        let split = split.into();
+        self.data.track_file(IkatSplit::topics_file(split)).ok_or_else(|| changed(split))
     }
 
     fn requests(&self, split: Split, task: Task) -> Result<Requests<'_>, Error> {
@@ -130,7 +118,7 @@ impl Collection for Ikat {
     /// their utterances, and their new statements are candidates, too. With relevant statements, these
     /// follow the utterance of each turn.
     fn requests_seen(&self, split: Split, task: Task, sight: Sight) -> Result<Requests<'_>, Error> {
-        let split = split_of(split)?;
+        let split = IkatSplit::from(split);
         let ranks_statements = task == STATEMENTS;
         let topics = self.topics(split)?;
         let mut labels = topics.turns().filter_map(|(_, turn)| turn.relevant_statements.as_ref());
@@ -164,7 +152,7 @@ impl Collection for Ikat {
     }
 
     fn answer_form(&self, split: Split, submitter: Submitter) -> Option<Box<dyn AnswerForm + '_>> {
-        let year = IkatSplit::parse(split.name())?.year();
+        let year = IkatSplit::from(split).year();
         let statements = &self.statements;
         let passages = &*self.passages;
         Some(Box::new(IkatAnswerForm { year, submitter, statements, passages }))
@@ -178,11 +166,13 @@ impl Collection for Ikat {
         let number = self.conversation_of(request);
         let earlier = || {
             let (split, rest) = id.split_once('/')?;
-            let split =
-                IkatSplit::parse(split).filter(|_| !rest.starts_with(&format!("{number}/")))?;
-            let topics = self.topics(split).ok()?;
-            let docs =
-                self.statements_of(split, topics.conversation(number)?, topics.before(number));
+            let mut all = self.topics.available();
+            let (split, topics) = all.find(|(known, _)| known.name() == split)?;
+            if rest.starts_with(&format!("{number}/")) {
+                return None;
+            }
+            let conversation = topics.conversation(number)?;
+            let docs = self.statements_of(split.into(), conversation, topics.before(number));
             let index = docs.iter().position(|&doc| self.statements.id(doc).as_str() == id)?;
             Some((index + 1).to_string())
         };
@@ -196,7 +186,7 @@ impl Collection for Ikat {
     /// The turns of a file may have gaps in their numbers.
     fn turn_before(&self, request: &str, back: usize) -> Option<String> {
         let (conversation, turn) =
-            self.topics.iter().find_map(|(_, topics)| topics.turn(request))?;
+            self.topics.available().find_map(|(_, topics)| topics.turn(request))?;
         let index = conversation.turns.iter().position(|known| known.id == turn.id)?;
         let before = index.checked_sub(back)?;
         Some(conversation.turns[before].id.to_string())
@@ -207,7 +197,7 @@ impl Collection for Ikat {
     }
 
     fn own_evaluation(&self, split: Split) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
-        Ok(Some(Box::new(IkatEvaluation::open(self, split_of(split)?)?)))
+        Ok(Some(Box::new(IkatEvaluation::open(self, split.into())?)))
     }
 
     fn remark(&self, _split: Split) -> Option<String> {
@@ -228,7 +218,7 @@ impl Collection for Ikat {
     }
 
     fn qrels(&self, split: Split, task: Task) -> Result<Option<Qrels>, Error> {
-        let split = split_of(split)?;
+        let split = IkatSplit::from(split);
         let topics = self.topics(split)?;
         if task != STATEMENTS {
             return to_qrels(split.topics_file(), &citation_judgements(topics));
@@ -242,7 +232,7 @@ impl Collection for Ikat {
     }
 
     fn annotations(&self, split: Split) -> Result<Vec<Annotation>, Error> {
-        let topics = self.topics(split_of(split)?)?;
+        let topics = self.topics(split.into())?;
         let mut annotations = Vec::new();
         for (conversation, turn) in topics.turns() {
             annotations.push(Annotation {

@@ -177,7 +177,7 @@ mod tests {
     use std::fs;
 
     fn split(name: &str) -> IkatSplit {
-        IkatSplit::parse(name).unwrap()
+        crate::KIND.find_split(name).unwrap().into()
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::folder::IkatFolder;
 use crate::splits::IkatSplit;
 use crate::topics::{IkatConversation, TopicFile};
 use clariq_collections::documents::{Bank, BankRow, read_all};
-use clariq_collections::{DataDir, Task};
+use clariq_collections::{DataDir, PerSplit, Task};
 use clariq_core::{Doc, Documents, Error, ProblemKind, TextKeeper, problem};
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ pub const PASSAGES: Task = Task::new("passages");
 /// The splits of a data folder with everything that is ranked for them.
 pub struct Ikat {
     pub(super) data: DataDir,
-    pub(super) topics: Vec<(IkatSplit, TopicFile)>,
+    pub(super) topics: PerSplit<Option<TopicFile>>,
     pub(super) statements: Bank,
     pub(super) passages: Box<dyn Documents>,
     /// Files in `passages` that are not read.
@@ -30,15 +30,16 @@ impl Ikat {
     /// the passages if they are too many for memory.
     pub fn open(data: DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
         data.check_track_files()?;
-        let mut topics = Vec::new();
-        for split in data.track_splits() {
-            topics.push((split, data.topics(split)?));
-        }
+        let topics = IkatSplit::ALL.iter().map(|split| {
+            let is_there = data.track_file(split.topics_file()).is_some();
+            Ok((split.as_split(), is_there.then(|| data.topics(*split)).transpose()?))
+        });
+        let topics: PerSplit<Option<TopicFile>> = topics.collect::<Result<_, Error>>()?;
         let mut rows = Vec::new();
-        for (split, topics) in &topics {
+        for (split, topics) in topics.available() {
             for IkatConversation { number, statements, .. } in &topics.conversations {
                 rows.extend((1..).zip(statements).map(|(statement, text)| BankRow {
-                    id: statement_id(*split, number, statement).as_str().into(),
+                    id: statement_id(split.into(), number, statement).as_str().into(),
                     text: text.clone(),
                 }));
             }
@@ -51,8 +52,8 @@ impl Ikat {
 
     /// The topics of a split, which the folder must have.
     pub fn topics(&self, split: IkatSplit) -> Result<&TopicFile, Error> {
-        match self.topics.iter().find(|(known, _)| *known == split) {
-            Some((_, topics)) => Ok(topics),
+        match &self.topics[split.as_split()] {
+            Some(topics) => Ok(topics),
             // Reading the file again gives the error.
             None => Err(self.data.topics(split).map_or_else(|error| error, |_| changed(split))),
         }

@@ -10,8 +10,7 @@ use std::fmt;
 /// A file of topics that the track released, and the labels for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IkatSplit {
-    name: &'static str,
-    role: SplitRole,
+    split: Split,
     year: Year,
     topics_file: &'static str,
     pub(super) labels: &'static [(&'static str, LabelKind)],
@@ -24,15 +23,13 @@ impl IkatSplit {
     /// All splits, in the order of their release.
     pub const ALL: &[Self] = &[
         Self {
-            name: "2023-train",
-            role: SplitRole::Learn,
+            split: Split::new(0, "2023-train", SplitRole::Learn),
             year: Year::Y2023,
             topics_file: "2023_train_topics.json",
             labels: &[],
         },
         Self {
-            name: "2023-test",
-            role: SplitRole::HeldOut,
+            split: Split::new(1, "2023-test", SplitRole::HeldOut),
             year: Year::Y2023,
             topics_file: "2023_test_topics.json",
             labels: &[
@@ -42,8 +39,7 @@ impl IkatSplit {
             ],
         },
         Self {
-            name: "2024",
-            role: SplitRole::HeldOut,
+            split: Split::new(2, "2024", SplitRole::HeldOut),
             year: Year::Y2024,
             topics_file: "2024_test_topics.json",
             labels: &[
@@ -52,8 +48,7 @@ impl IkatSplit {
             ],
         },
         Self {
-            name: "2025",
-            role: SplitRole::HeldOut,
+            split: Split::new(3, "2025", SplitRole::HeldOut),
             year: Year::Y2025,
             topics_file: "2025_test_topics.json",
             labels: &[
@@ -79,24 +74,12 @@ impl IkatSplit {
 
     /// It as a split of the collection.
     pub const fn as_split(self) -> Split {
-        Split::new(self.name, self.role)
+        self.split
     }
 
     /// The name on the command line and in file names.
     pub const fn name(self) -> &'static str {
-        self.name
-    }
-
-    /// The split of this name.
-    ///
-    /// ```
-    /// use clariq_track_ikat::IkatSplit;
-    ///
-    /// assert_eq!(IkatSplit::parse("2023-test"), Some(IkatSplit::TEST_2023));
-    /// assert_eq!(IkatSplit::parse("dev"), None);
-    /// ```
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|split| split.name == name)
+        self.split.name()
     }
 
     /// The year whose form topics and runs of this split have.
@@ -112,6 +95,13 @@ impl IkatSplit {
 
 impl fmt::Display for IkatSplit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name)
+        f.pad(self.name())
+    }
+}
+
+impl From<Split> for IkatSplit {
+    #[allow(clippy::indexing_slicing, reason = "the collection has these splits and no others")]
+    fn from(split: Split) -> Self {
+        Self::ALL[split.place()]
     }
 }

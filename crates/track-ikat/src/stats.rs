@@ -1,7 +1,7 @@
 //! Statistics of a folder with the track's files.
 
-use super::splits::IkatSplit;
 use super::topics::{IkatTurn, TopicFile};
+use clariq_collections::PerSplit;
 use clariq_collections::statistics::{Statistics, StatisticsFigure, WordCounts};
 use clariq_core::{Documents, Error};
 use serde_json::{Map, Value, json};
@@ -68,11 +68,11 @@ const FIGURES: &[StatisticsFigure<SplitCounts>] = &[
 
 /// Computes the statistics of the splits and the passages.
 pub(super) fn statistics(
-    topics: &[(IkatSplit, TopicFile)],
+    topics: &PerSplit<Option<TopicFile>>,
     passages: &dyn Documents,
 ) -> Result<Statistics, Error> {
     let splits: Vec<_> =
-        topics.iter().map(|(split, topics)| (split.name(), SplitCounts::of(topics))).collect();
+        topics.available().map(|(split, topics)| (split.name(), SplitCounts::of(topics))).collect();
     let words = WordCounts::of_documents(passages)?;
     let of_passages =
         [("passages", words.texts.into()), ("words per passage, mean", words.mean.into())];

@@ -3,7 +3,7 @@
 use crate::answers::{MtragAnswerForm, TaskKind};
 use crate::domains::Domain;
 use crate::evaluation::MtragEvaluation;
-use crate::folder::{MtragSplit, files, splits};
+use crate::folder::{MtragSplit, files};
 use crate::ids::{key, parts, with_turn};
 use crate::opened::{Mtrag, PASSAGES};
 use crate::passages::no_passages;
@@ -26,12 +26,13 @@ pub static KIND: Kind = Kind {
     usual_split: MtragSplit::SPLITS[1],
     endings: &[],
     sample: None,
-    is_in: |data| !splits(data).is_empty(),
+    is_in: |data| MtragSplit::ALL.iter().any(|split| split.is_in(data)),
     files,
     open: |data, keeper| Ok(Box::new(Mtrag::open(data.clone(), keeper)?)),
     check: crate::check::check,
     validate: |data, split, run, _| {
-        crate::validate::validate(&Mtrag::open(data.clone(), None)?, MtragSplit::parse(split)?, run)
+        let split = KIND.find_split(split)?.into();
+        crate::validate::validate(&Mtrag::open(data.clone(), None)?, split, run)
     },
     figures: crate::evaluation::names,
     released: Some(clariq_collections::Release {
@@ -68,14 +69,14 @@ impl Collection for Mtrag {
     }
 
     fn has(&self, split: Split) -> bool {
-        self.splits.iter().any(|(known, _)| known.as_split() == split)
+        self.splits[split].is_some()
     }
 
     fn documents(&self, task: Task) -> Result<&dyn Documents, Error> {
         let Some(domain) = Domain::parse(task.name()) else {
             if self.passages.is_empty() {
                 // If there is no split either, its tasks are what is missing.
-                if self.splits.is_empty() {
+                if self.splits.available().next().is_none() {
                     self.tasks(MtragSplit::ALL[0])?;
                 }
                 return Err(no_passages(&self.location(), "a domain").into());
@@ -89,7 +90,7 @@ impl Collection for Mtrag {
     }
 
     fn source(&self, split: Split) -> Result<Source, Error> {
-        let split = MtragSplit::parse(split.name())?;
+        let split = MtragSplit::from(split);
         self.tasks(split)?;
         let files = split.requests(&self.data);
         files.into_iter().next().ok_or_else(|| {
@@ -103,7 +104,7 @@ impl Collection for Mtrag {
 
     /// A manual system gets the rewritten utterances in place of the user's.
     fn requests_seen(&self, split: Split, task: Task, sight: Sight) -> Result<Requests<'_>, Error> {
-        let split = MtragSplit::parse(split.name())?;
+        let split = MtragSplit::from(split);
         let domain = Domain::parse(task.name());
         let is_manual = sight.class == SystemClass::Manual;
         let tasks = self.tasks(split)?;
@@ -125,13 +126,13 @@ impl Collection for Mtrag {
     }
 
     fn answer_form(&self, split: Split, submitter: Submitter) -> Option<Box<dyn AnswerForm + '_>> {
-        let tasks = self.tasks(MtragSplit::parse(split.name()).ok()?).ok()?;
+        let tasks = self.tasks(split.into()).ok()?;
         let kind = if submitter.responds { TaskKind::C } else { TaskKind::A };
         Some(Box::new(MtragAnswerForm::new(kind, tasks, &self.passages)))
     }
 
     fn ranking_form(&self, split: Split) -> Option<Box<dyn AnswerForm + '_>> {
-        let tasks = self.tasks(MtragSplit::parse(split.name()).ok()?).ok()?;
+        let tasks = self.tasks(split.into()).ok()?;
         Some(Box::new(MtragAnswerForm::new(TaskKind::A, tasks, &self.passages)))
     }
 
@@ -160,7 +161,7 @@ impl Collection for Mtrag {
 
     /// The reason why figures cannot be compared with published ones.
     fn remark(&self, split: Split) -> Option<String> {
-        let tasks = self.tasks(MtragSplit::parse(split.name()).ok()?).ok()?;
+        let tasks = self.tasks(split.into()).ok()?;
         let replaced = self.passages.substituted(tasks.iter().map(|task| task.domain));
         let names: Vec<&str> = replaced.iter().map(|domain| domain.name()).collect();
         (!names.is_empty()).then(|| {
@@ -173,11 +174,11 @@ impl Collection for Mtrag {
     }
 
     fn own_evaluation(&self, split: Split) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
-        Ok(Some(Box::new(MtragEvaluation::open(self, MtragSplit::parse(split.name())?)?)))
+        Ok(Some(Box::new(MtragEvaluation::open(self, split.into())?)))
     }
 
     fn qrels(&self, split: Split, task: Task) -> Result<Option<Qrels>, Error> {
-        let split = MtragSplit::parse(split.name())?;
+        let split = MtragSplit::from(split);
         let ids = self.ids(split)?;
         let mut name = String::new();
         let mut judgements: Vec<Judgement> = Vec::new();
@@ -199,7 +200,7 @@ impl Collection for Mtrag {
     }
 
     fn annotations(&self, split: Split) -> Result<Vec<Annotation>, Error> {
-        let tasks = self.tasks(MtragSplit::parse(split.name())?)?;
+        let tasks = self.tasks(split.into())?;
         let annotations = tasks.iter().map(|task| Annotation {
             id: task.id.to_string(),
             resolved: task.rewritten.clone(),
@@ -211,6 +212,6 @@ impl Collection for Mtrag {
     }
 
     fn statistics(&self) -> Result<Statistics, Error> {
-        crate::stats::statistics(self, &self.splits)
+        crate::stats::statistics(self)
     }
 }

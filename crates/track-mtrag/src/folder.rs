@@ -3,7 +3,7 @@
 use crate::domains::Domain;
 use clariq_collections::documents::{PACKED, entries};
 use clariq_collections::{DataDir, Split};
-use clariq_core::{Error, SplitRole, problem};
+use clariq_core::{Error, SplitRole};
 use clariq_files::Source;
 use std::collections::HashSet;
 use std::fmt;
@@ -15,7 +15,7 @@ const CORPORA: &str = "corpora/passage_level";
 /// A set of requests that was released together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MtragSplit {
-    name: &'static str,
+    split: Split,
     /// Its folder in the repository, and the one that it had before.
     folders: &'static [&'static str],
 }
@@ -32,31 +32,29 @@ pub(crate) enum FormKind {
 }
 
 impl MtragSplit {
-    /// All splits, in the order of their release.
+    /// All splits, in the order of their release. No labels of MTRAG are for training.
     pub const ALL: [Self; 2] = [
-        Self { name: "mtrag", folders: &["mtrag-human", "human"] },
-        Self { name: "mtrag-un", folders: &["mtragun-human"] },
+        Self {
+            split: Split::new(0, "mtrag", SplitRole::HeldOut),
+            folders: &["mtrag-human", "human"],
+        },
+        Self {
+            split: Split::new(1, "mtrag-un", SplitRole::HeldOut),
+            folders: &["mtragun-human"],
+        },
     ];
 
     /// All splits, for the collection.
     pub(crate) const SPLITS: [Split; 2] = [Self::ALL[0].as_split(), Self::ALL[1].as_split()];
 
-    /// It as a split of the collection. No labels of MTRAG are for training.
+    /// It as a split of the collection.
     pub const fn as_split(self) -> Split {
-        Split::new(self.name, SplitRole::HeldOut)
+        self.split
     }
 
     /// The name on the command line and in file names.
     pub const fn name(self) -> &'static str {
-        self.name
-    }
-
-    /// The split of that name.
-    pub fn parse(name: &str) -> Result<Self, Error> {
-        Self::ALL.into_iter().find(|split| split.name == name).ok_or_else(|| {
-            let expected = format!("one of {}", Self::ALL.map(Self::name).join(", "));
-            problem!("--split", expected, "`{name}`", "these are the splits of MTRAG").into()
-        })
+        self.split.name()
     }
 
     /// The name of its file of tasks with the reference passages and responses.
@@ -121,7 +119,14 @@ impl MtragSplit {
 
 impl fmt::Display for MtragSplit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name)
+        f.pad(self.name())
+    }
+}
+
+impl From<Split> for MtragSplit {
+    #[allow(clippy::indexing_slicing, reason = "the collection has these splits and no others")]
+    fn from(split: Split) -> Self {
+        Self::ALL[split.place()]
     }
 }
 
@@ -169,11 +174,6 @@ pub(crate) fn check_single(data: &DataDir) -> Result<(), Error> {
         data.check_one_of(&[""], &names)?;
     }
     Ok(())
-}
-
-/// The splits of a folder.
-pub(crate) fn splits(data: &DataDir) -> Vec<MtragSplit> {
-    MtragSplit::ALL.into_iter().filter(|split| split.is_in(data)).collect()
 }
 
 /// The files beside the passages that are not read, but for explanations.

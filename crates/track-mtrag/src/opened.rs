@@ -1,12 +1,12 @@
 //! The repository's folder, opened: the tasks of all splits, and the passages that are ranked for them.
 
 use crate::domains::Domain;
-use crate::folder::{FormKind, MtragSplit, check_single, splits, unread};
+use crate::folder::{FormKind, MtragSplit, check_single, unread};
 use crate::ids::{key, with_turn};
 use crate::passages::AllPassages;
 use crate::tasks::{MtragTask, TaskContext, TaskFile};
 use crate::{forms, tasks};
-use clariq_collections::{DataDir, Task};
+use clariq_collections::{DataDir, PerSplit, Task};
 use clariq_core::{Error, ProblemKind, RequestId, Speaker, TextKeeper, Utterance, problem};
 use clariq_files::{MOST_OF_A_RUN, MOST_OF_A_TABLE, read_strictly};
 use std::collections::HashMap;
@@ -18,7 +18,8 @@ pub const PASSAGES: Task = Task::new("passages");
 /// The splits of a folder with the passages that are ranked for them.
 pub struct Mtrag {
     pub(crate) data: DataDir,
-    pub(crate) splits: Vec<(MtragSplit, Vec<MtragTask>)>,
+    /// The tasks of the splits that the folder has.
+    pub(crate) splits: PerSplit<Option<Vec<MtragTask>>>,
     pub(crate) passages: AllPassages,
     /// Files beside the passages that are not read.
     pub(crate) unread: Vec<PathBuf>,
@@ -29,22 +30,24 @@ impl Mtrag {
     /// passages that are too many for memory.
     pub fn open(data: DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
         check_single(&data)?;
-        let mut read = Vec::new();
         let mut contexts = Vec::new();
-        for split in splits(&data) {
+        let splits = MtragSplit::ALL.into_iter().map(|split| {
+            if !split.is_in(&data) {
+                return Ok((split.as_split(), None));
+            }
             let (tasks, found) = read_split(&data, split)?;
             contexts.extend(found);
-            read.push((split, tasks));
-        }
+            Ok((split.as_split(), Some(tasks)))
+        });
+        let splits = splits.collect::<Result<_, Error>>()?;
         let passages = AllPassages::read(&data, contexts, keeper)?;
         let unread = unread(&data)?;
-        Ok(Self { data, splits: read, passages, unread })
+        Ok(Self { data, splits, passages, unread })
     }
 
     /// The tasks of a split, in the order of their files.
     pub fn tasks(&self, split: MtragSplit) -> Result<&[MtragTask], Error> {
-        let found = self.splits.iter().find(|(known, _)| *known == split);
-        found.map(|(_, tasks)| &**tasks).ok_or_else(|| {
+        self.splits[split.as_split()].as_deref().ok_or_else(|| {
             let hint = "`clariq data fetch --collection mtrag` downloads the released files";
             problem!(self.data.path_of(&split.tasks_name()), "the tasks of {split}", "none", hint)
                 .kind(ProblemKind::MissingFile)
@@ -54,7 +57,7 @@ impl Mtrag {
 
     /// The task of a request.
     pub(crate) fn find(&self, request: &str) -> Option<&MtragTask> {
-        let mut all = self.splits.iter().flat_map(|(_, tasks)| tasks);
+        let mut all = self.splits.available().flat_map(|(_, tasks)| tasks);
         all.find(|task| task.id.as_str() == request)
     }
 

@@ -1,7 +1,6 @@
 //! Statistics of a folder.
 
 use crate::domains::Domain;
-use crate::folder::MtragSplit;
 use crate::ids::parts;
 use crate::opened::{Mtrag, PASSAGES};
 use crate::tasks::{Answerability, MtragTask};
@@ -28,7 +27,7 @@ struct SplitFigures {
 }
 
 impl SplitFigures {
-    fn of(mtrag: &Mtrag, split: MtragSplit, tasks: &[MtragTask]) -> Result<Self, Error> {
+    fn of(mtrag: &Mtrag, split: Split, tasks: &[MtragTask]) -> Result<Self, Error> {
         let conversations: HashSet<&str> =
             tasks.iter().map(|task| parts(task.id.as_str()).map_or("", |it| it.0)).collect();
         let utterances = tasks.iter().map(|task| task.said.iter());
@@ -36,7 +35,7 @@ impl SplitFigures {
             .map(|said| said.filter(|said| said.speaker == Speaker::User).count())
             .collect();
         let last = tasks.iter().filter_map(|task| task.said.last());
-        let judged = mtrag.qrels(split.as_split(), PASSAGES)?.map(|qrels| {
+        let judged = mtrag.qrels(split, PASSAGES)?.map(|qrels| {
             let passages = qrels.topics().map(|(_, judged)| judged.relevant(1));
             (qrels.topics().count(), passages.sum())
         });
@@ -143,13 +142,10 @@ const FIGURES: &[StatisticsFigure<SplitFigures>] = &[
 ];
 
 /// Computes the statistics of the splits and the passages.
-pub(crate) fn statistics(
-    mtrag: &Mtrag,
-    splits: &[(MtragSplit, Vec<MtragTask>)],
-) -> Result<Statistics, Error> {
-    let mut counts = Vec::with_capacity(splits.len());
-    for (split, tasks) in splits {
-        counts.push((split.name(), SplitFigures::of(mtrag, *split, tasks)?));
+pub(crate) fn statistics(mtrag: &Mtrag) -> Result<Statistics, Error> {
+    let mut counts = Vec::new();
+    for (split, tasks) in mtrag.splits.available() {
+        counts.push((split.name(), SplitFigures::of(mtrag, split, tasks)?));
     }
     let words = WordCounts::of_documents(&mtrag.passages)?;
     let of_passages =

@@ -4,7 +4,7 @@ use crate::data_dir::{may_hold_data, paths_of};
 use crate::documents::{
     DocumentFileKind, DocumentFolder, PACKED, each_once, entries, packing_not_read, two_files,
 };
-use crate::{DataDir, Split};
+use crate::{DataDir, PerSplit, Split};
 use clariq_core::{Error, ProblemKind, SplitRole, problem};
 use clariq_files::{BoundedLines, Source};
 use parking_lot::Mutex;
@@ -30,7 +30,6 @@ pub(crate) struct Folder<'a>(&'a Path);
 
 /// The files of a split.
 pub(super) struct SplitFiles {
-    pub(super) split: Split,
     pub(super) requests: Source,
     pub(super) qrels: Option<Source>,
     /// True if the file has the requests of all splits; those with judgements belong to this one.
@@ -143,11 +142,9 @@ impl<'a> Folder<'a> {
     /// The files that may hold data and are not read, in the folder and below it.
     pub(super) fn unread(&self) -> Result<Vec<PathBuf>, Error> {
         let mut read: HashSet<String> = self.documents()?.iter().map(Source::name).collect();
-        for split in self.splits() {
-            if let Some(SplitFiles { requests, qrels, .. }) = self.split(split)? {
-                read.insert(requests.name());
-                read.extend(qrels.map(|file| file.name()));
-            }
+        for (_, SplitFiles { requests, qrels, .. }) in self.splits()?.iter() {
+            read.insert(requests.name());
+            read.extend(qrels.as_ref().map(Source::name));
         }
         let listed = DocumentFolder::list_any(self.0)?;
         let mut unread = [listed.documents, listed.unread].concat();
@@ -156,9 +153,21 @@ impl<'a> Folder<'a> {
         Ok(unread)
     }
 
-    /// All splits, by the files that name one: learned from first, held out last. Files of
-    /// requests or judgements without a name are of the split `all`.
-    pub(super) fn splits(&self) -> Vec<Split> {
+    /// The splits that have requests, by the files that name one: learned from first, held out last.
+    /// Files of requests or judgements without a name are of the split `all`.
+    pub(super) fn splits(&self) -> Result<PerSplit<SplitFiles>, Error> {
+        let mut found = Vec::new();
+        for name in self.split_names() {
+            if let Some(files) = self.split(name)? {
+                let split = Split::new(found.len(), interned(&name), role_of(&name));
+                found.push((split, files));
+            }
+        }
+        Ok(found.into_iter().collect())
+    }
+
+    /// The names of all splits.
+    pub(super) fn split_names(&self) -> Vec<String> {
         let mut found = BTreeSet::new();
         for path in self.data_files() {
             let in_qrels = path.parent() != Some(self.0);
@@ -167,8 +176,8 @@ impl<'a> Folder<'a> {
                 found.insert((role_of(split), split.to_owned()));
             }
         }
-        let found = found.iter().filter(|(_, name)| name != ALL.name());
-        found.map(|(role, name)| Split::new(interned(name), *role)).chain([ALL]).collect()
+        let named = found.into_iter().map(|(_, name)| name).filter(|name| name != ALL);
+        named.chain([ALL.to_owned()]).collect()
     }
 
     /// The files of a split, if there are requests for it. In MS MARCO, `dev` is the small one if
@@ -177,11 +186,10 @@ impl<'a> Folder<'a> {
     /// # Errors
     ///
     /// Two files of requests or of judgements.
-    pub(super) fn split(&self, split: Split) -> Result<Option<SplitFiles>, Error> {
-        if split == ALL {
+    pub(super) fn split(&self, name: &str) -> Result<Option<SplitFiles>, Error> {
+        if name == ALL {
             return self.all();
         }
-        let name = split.name();
         let aliases: &[&str] = match name {
             "dev" => &["dev.small", "dev"],
             "test" => &["test", "eval.small", "eval"],
@@ -200,7 +208,7 @@ impl<'a> Folder<'a> {
                 own => own,
             };
             if let Some(requests) = requests {
-                return Ok(Some(SplitFiles { split, requests, qrels, is_shared }));
+                return Ok(Some(SplitFiles { requests, qrels, is_shared }));
             }
         }
         Ok(None)
@@ -214,7 +222,7 @@ impl<'a> Folder<'a> {
 
     /// The split of requests that belong to no other split.
     fn all(&self) -> Result<Option<SplitFiles>, Error> {
-        for other in self.splits().into_iter().filter(|other| *other != ALL) {
+        for other in self.split_names().iter().filter(|other| *other != ALL) {
             if self.split(other)?.is_some_and(|files| files.is_shared) {
                 return Ok(None);
             }
@@ -222,12 +230,12 @@ impl<'a> Folder<'a> {
         let Some(requests) = self.shared_requests()? else { return Ok(None) };
         let names = ["qrels.txt", "qrels.tsv", "qrels"].map(str::to_owned);
         let qrels = self.only("judgements", &names)?;
-        Ok(Some(SplitFiles { split: ALL, requests, qrels, is_shared: false }))
+        Ok(Some(SplitFiles { requests, qrels, is_shared: false }))
     }
 }
 
 /// The split of requests that belong to no other split.
-const ALL: Split = Split::new("all", SplitRole::HeldOut);
+const ALL: &str = "all";
 
 /// The role of a split by its name.
 fn role_of(split: &str) -> SplitRole {

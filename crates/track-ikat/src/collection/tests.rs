@@ -100,7 +100,7 @@ fn earlier_conversations_are_part_of_requests_if_the_system_uses_them() {
     let seen = |class, earlier| -> Vec<String> {
         let requests = ikat
             .requests_seen(
-                IkatSplit::parse("2025").unwrap().as_split(),
+                KIND.find_split("2025").unwrap(),
                 STATEMENTS,
                 seeing(class, earlier),
             )
@@ -153,5 +153,5 @@ fn judgements_name_documents() {
             assert!(documents.all(|(id, _)| bank.find(id.as_str()).is_some()), "{task}");
         }
     }
-    assert!(sample.requests(IkatSplit::parse("2024").unwrap().as_split(), PASSAGES).is_err());
+    assert!(sample.requests(KIND.find_split("2024").unwrap(), PASSAGES).is_err());
 }

@@ -100,7 +100,7 @@ impl Data {
         assessed: &AssessedBy,
     ) -> Result<Vec<(String, f64)>, String> {
         let ikat = Ikat::open(self.folder(), None).unwrap();
-        let evaluation = IkatEvaluation::open(&ikat, IkatSplit::parse(split).unwrap());
+        let evaluation = IkatEvaluation::open(&ikat, KIND.find_split(split).unwrap().into());
         let scored = evaluation.and_then(|open| open.score_with(request, assessed));
         scored.map(|scored| scored.figures).map_err(|error| error.to_string())
     }
