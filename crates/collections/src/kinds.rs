@@ -90,6 +90,15 @@ impl Tracks {
         self.0
     }
 
+    /// The data of the usual collection: its usual folder if it is there, else its sample.
+    pub fn usual_data(&self) -> DataDir {
+        let Some(usual) = self.0.first() else { return DataDir::Folder(PathBuf::new()) };
+        let folder = PathBuf::from(usual.usual);
+        let is_there = usual.signs.first().is_some_and(|sign| folder.join(sign).exists());
+        let sample = usual.sample.clone().filter(|_| !is_there);
+        sample.unwrap_or(DataDir::Folder(folder))
+    }
+
     /// The kind of a submission, by the name of its file; `None` for TREC runs.
     pub fn kind_of_file(&self, file: &Path) -> Option<&'static Kind> {
         let name = file.to_string_lossy();

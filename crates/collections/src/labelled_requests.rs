@@ -3,12 +3,14 @@
 use crate::{Collection, NeedLabel};
 use clariq_core::{Error, Request, RequestId, SplitRole};
 use std::collections::HashMap;
+use std::fmt::Display;
+use std::io;
 
 /// A request with its clarification need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelledRequest {
     pub id: RequestId,
-    /// The last utterance of the user.
+    /// The text that was labelled.
     pub text: String,
     pub need: NeedLabel,
 }
@@ -41,7 +43,7 @@ impl dyn Collection {
             for request in self.requests(split, self.tasks()[0])? {
                 let request: Request = request?;
                 if let Some(need) = needs.get(request.id.as_str()) {
-                    let text = request.last_said();
+                    let text = self.labelled_text(&request);
                     labelled.requests.push(LabelledRequest {
                         id: request.id,
                         text,
@@ -52,6 +54,14 @@ impl dyn Collection {
         }
         Ok(labelled)
     }
+}
+
+/// Writes a need file: one label per request, in the order given.
+pub fn put_need_lines(
+    out: &mut dyn io::Write,
+    labels: impl IntoIterator<Item = (impl Display, impl Display)>,
+) -> io::Result<()> {
+    labels.into_iter().try_for_each(|(request, need)| writeln!(out, "{request} {need}"))
 }
 
 impl NeedLabel {

@@ -20,6 +20,7 @@ macro_rules! embedded {
 mod answer;
 mod check;
 mod columns;
+mod conversations;
 mod data_dir;
 pub mod documents;
 mod earlier_judgements;
@@ -35,9 +36,12 @@ pub mod lines;
 mod own;
 mod released;
 pub mod requests;
+#[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
+pub mod sentences;
 mod splits;
 pub mod statistics;
 pub mod text_or_number;
+pub mod tokens;
 pub mod validation;
 
 pub use answer::{
@@ -45,18 +49,22 @@ pub use answer::{
 };
 pub use check::CheckReport;
 pub use columns::IdTextTable;
+pub use conversations::{ConversationForm, SkippedRecords};
 pub use data_dir::{DataDir, EmbeddedFile};
 pub use earlier_judgements::{EarlierJudgements, read_once};
 pub use kinds::{Kind, Open, Tracks, Validate};
-pub use labelled_requests::{LabelledRequest, LabelledRequests};
+pub use labelled_requests::{LabelledRequest, LabelledRequests, put_need_lines};
 pub use own::{DOCUMENTS, OWN};
 pub use released::{Release, ReleasedFile};
 pub use splits::{PerSplit, Split, Task};
 pub use statistics::{Amount, Statistics, StatisticsRow};
 pub use validation::{OfficialVerdict, Validation, ValidationOptions};
 
-use clariq_core::{Documents, Error, Request, RequestId, TextKeeper, bail};
+use clariq_core::{
+    Documents, Error, JudgedQuestions, Request, RequestId, TextKeeper, TrainOn, bail,
+};
 use clariq_files::{Qrels, Source};
+use documents::Bank;
 use evaluation::Evaluation;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
@@ -279,6 +287,32 @@ pub trait Collection: Any + Send + Sync {
     /// Labels and annotations of the requests of a split; requests without any may be left out.
     fn annotations(&self, _split: Split) -> Result<Vec<Annotation>, Error> {
         Ok(Vec::new())
+    }
+
+    /// The text of a request that people labelled with its need for clarification: the last utterance
+    /// of the user, unless the labels belong to another part of the conversation.
+    fn labelled_text(&self, request: &Request) -> String {
+        request.last_said()
+    }
+
+    /// The bank of clarifying questions, if those are ranked. Models of the need for clarification look
+    /// at its words.
+    fn question_bank(&self) -> Option<&Bank> {
+        None
+    }
+
+    /// The requests that models are trained on, and the rows of their labels, without candidates; `None`
+    /// if models are trained on the judgements.
+    fn training_rows(
+        &self,
+        _train_on: TrainOn,
+    ) -> Result<Option<(Vec<Request>, JudgedQuestions)>, Error> {
+        Ok(None)
+    }
+
+    /// The form of files of conversations, and of runs over them, if the collection has its own.
+    fn conversation_form(&self) -> Option<Box<dyn ConversationForm + '_>> {
+        None
     }
 
     /// Counts of documents, requests and judgements.

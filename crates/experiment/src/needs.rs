@@ -7,12 +7,12 @@ pub use models::{HeldOutNeeds, NeedModels};
 
 use crate::session::Session;
 use clariq_collections::documents::Bank;
-use clariq_collections::{Collection, LabelledRequests, NeedLabel, Split};
+use clariq_collections::{Collection, LabelledRequests, NeedLabel, Split, put_need_lines};
 use clariq_core::{Need, Request, RequestId, Result, SplitRole, TrainOn, bail};
 use clariq_files::Source;
 use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, NeedTraining};
 use clariq_systems::{NeedTable, SystemConfig};
-use clariq_track_clariq::{ClariQ, put_need_lines};
+use clariq_tracks::TRACKS;
 use few_shot::FewShotModel;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -90,15 +90,8 @@ fn refuse_named(session: &Session, config: &SystemConfig) -> Result<()> {
 
 /// True if a run over a split of the collection has a need file beside it.
 pub(crate) fn writes_needs(session: &Session, config: &SystemConfig) -> bool {
-    let is_clariq = session.collection.downcast::<ClariQ>().is_some();
-    config.need.is_some() || is_clariq && session.options.need_model.is_some()
-}
-
-/// The text whose need is predicted. ClariQ labels topics, by the request that opens a conversation; other
-/// collections label requests, each with its conversation.
-fn labelled_text(collection: &dyn Collection, request: &Request) -> String {
-    let is_clariq = collection.downcast::<ClariQ>().is_some();
-    if is_clariq { request.opening().to_owned() } else { request.last_said() }
+    let ranks_questions = session.collection.question_bank().is_some();
+    config.need.is_some() || ranks_questions && session.options.need_model.is_some()
 }
 
 /// A label as the need that stages compare; `None` for a name and for other numbers.
@@ -118,7 +111,7 @@ pub(crate) fn predict(
     let mut missing: Vec<&mut Request> =
         requests.iter_mut().filter(|request| request.need.is_none()).collect();
     let texts: Vec<String> =
-        missing.iter().map(|request| labelled_text(session.collection, request)).collect();
+        missing.iter().map(|request| session.collection.labelled_text(request)).collect();
     let labels = model.predict(session, &texts)?;
     for (request, label) in missing.iter_mut().zip(labels) {
         request.need = need_of(&label);
@@ -163,7 +156,7 @@ pub(crate) fn predict_split(
     let holds_out = config.plan.sees_need() && is_learned_from;
     let Some((model, held_out)) = open_model(session, config, holds_out)? else { return Ok(None) };
     let texts: Vec<String> =
-        requests.iter().map(|request| labelled_text(session.collection, request)).collect();
+        requests.iter().map(|request| session.collection.labelled_text(request)).collect();
     let predicted = model.predict(session, &texts)?;
     let mut made_by = model.record();
     if !held_out.is_empty() {
@@ -238,8 +231,8 @@ fn open_model(
         }
         return Ok(Some((NeedPredictor::Classifier(Box::new(training.fit()?)), held_out)));
     }
-    // Other collections seldom have needs: there is nothing to miss unless stages look at them.
-    if session.collection.downcast::<ClariQ>().is_some() || config.plan.sees_need() {
+    // Collections of documents seldom have needs: there is nothing to miss unless stages look at them.
+    if session.collection.question_bank().is_some() || config.plan.sees_need() {
         let conditions = if config.plan.sees_need() { ", and need conditions are off" } else { "" };
         let location = session.collection.location();
         let name = &config.name;
@@ -261,12 +254,16 @@ fn check_for_stages(config: &SystemConfig, classes: &[NeedLabel]) -> Result<()> 
     Ok(())
 }
 
-/// Calls `make` with the question bank whose questions are features of need models: ClariQ's, which other
-/// collections do not have.
+/// Calls `make` with the question bank whose questions are features of need models: that of the usual
+/// collection, if this one has none.
 fn with_bank<T>(collection: &dyn Collection, make: impl FnOnce(&Bank) -> Result<T>) -> Result<T> {
-    match collection.downcast::<ClariQ>() {
-        Some(clariq) => make(&clariq.bank),
-        None => make(&clariq_track_clariq::open_usual()?.bank),
+    if let Some(bank) = collection.question_bank() {
+        return make(bank);
+    }
+    let usual = TRACKS.open(&TRACKS.usual_data())?;
+    match usual.question_bank() {
+        Some(bank) => make(bank),
+        None => make(&Bank::new(Vec::new(), "")),
     }
 }
 

@@ -5,12 +5,11 @@ mod generated;
 mod summarised;
 
 use crate::session::Contexts;
-use clariq_collections::WrittenResponse;
 use clariq_collections::documents::{Bank, BankRow};
+use clariq_collections::{WrittenResponse, sentences, tokens};
 use clariq_core::{Doc, Documents, Hit, Progress, Ranking, Request, Result};
 use clariq_rank::{Batch, Context, Pipeline, write_questions};
 use clariq_systems::plan::{AnswerPlan, AskConfig, ResponseRule};
-use clariq_track_ikat::tokens;
 
 /// The request and the passages that a text is written from.
 pub(crate) struct Material<'m> {
@@ -221,7 +220,7 @@ impl Sentences {
 
 /// The sentences of a passage with a suitable length; all sentences, if none is suitable.
 fn suitable_sentences<'p>(rule: &ResponseRule, passage: &'p str) -> Vec<&'p str> {
-    let all: Vec<&str> = clariq_track_ikat::sentences::split(passage)
+    let all: Vec<&str> = sentences::split(passage)
         .into_iter()
         .map(str::trim)
         .filter(|sentence| !sentence.is_empty())

@@ -30,9 +30,10 @@ use std::{panic, thread};
 
 pub use candidates::CandidateRun;
 pub use check::check_input;
+pub use clariq_collections::SkippedRecords;
 pub use clariq_collections::ranking_path;
 pub use file::{FileInput, RequestFileKind};
-pub use input::{RunInput, SkippedRecords};
+pub use input::RunInput;
 pub use split::{as_run, open_split};
 
 /// The number of requests that are ranked together. It does not change a run: a system with a stage

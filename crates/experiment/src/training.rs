@@ -20,7 +20,6 @@ use clariq_core::{
 };
 use clariq_rank::Override;
 use clariq_systems::{SystemConfig, recipes};
-use clariq_track_clariq::ClariQ;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -56,8 +55,8 @@ fn train_if_missing(session: &Session, model: &ModelName) -> Result<()> {
     Ok(())
 }
 
-/// The first stages of held-out topics: of ClariQ, that of the published pipeline `bert-reranker`.
-const FIRST_STAGE_OF_CLARIQ: &str = "bm25";
+/// The first stages of held-out topics: of questions, that of the published pipeline `bert-reranker`.
+const FIRST_STAGE_OF_QUESTIONS: &str = "bm25";
 const FIRST_STAGE_OF_DOCUMENTS: &str = "bm25-english";
 
 /// The number of first documents that a cross-encoder reorders for held-out topics.
@@ -66,8 +65,8 @@ const REORDERED: usize = 30;
 /// The system whose first documents a cross-encoder reorders for held-out topics, if its recipe names
 /// none.
 pub fn usual_first_stage(collection: &dyn Collection) -> &'static str {
-    match collection.downcast::<ClariQ>() {
-        Some(_) => FIRST_STAGE_OF_CLARIQ,
+    match collection.question_bank() {
+        Some(_) => FIRST_STAGE_OF_QUESTIONS,
         None => FIRST_STAGE_OF_DOCUMENTS,
     }
 }
@@ -96,8 +95,8 @@ pub fn train(
         examples.evaluation.clear();
     } else if recipe.objective.kind() == ModelKind::CrossEncoder {
         let usual = usual_first_stage(session.collection);
-        // Models of ClariQ keep the keys that they had before there was a choice.
-        if usual != FIRST_STAGE_OF_CLARIQ && recipe.first_stage.is_none() {
+        // Models of questions keep the keys that they had before there was a choice.
+        if usual != FIRST_STAGE_OF_QUESTIONS && recipe.first_stage.is_none() {
             recipe.first_stage = Some(usual.to_owned());
         }
         let system = recipe.first_stage.as_deref().unwrap_or(usual);

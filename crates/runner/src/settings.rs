@@ -88,13 +88,9 @@ impl Settings {
         folders.retain(|folder| !folder.as_os_str().is_empty());
         let data_was_named = !folders.is_empty();
         name_data(&folders);
-        let usual = Path::new(USUAL_DATA);
         let data = match folders.first() {
             Some(folder) => DataDir::Folder(collection_at(folder)),
-            None if usual.join(TRACKS.kinds()[0].signs[0]).exists() => {
-                DataDir::Folder(usual.to_owned())
-            }
-            None => clariq_track_clariq::SAMPLE,
+            None => TRACKS.usual_data(),
         };
         gpu_number(&device)?;
         let precision = precision.unwrap_or_else(|| faster_precision(&device));

@@ -17,14 +17,17 @@ mod write;
 pub use synthesize::{ConversationShape, Synthesis, Synthesized, TurnOrder, synthesize};
 pub use write::put_json_lines;
 
+use crate::text_run::put_text_run_line;
 use clariq_collections::documents::Bank;
-use clariq_core::{Error, FacetId, Location, Problem, Request, RequestId, Utterance, problem};
+use clariq_collections::{ConversationForm, SkippedRecords};
+use clariq_core::{Doc, Error, FacetId, Location, Problem, Request, RequestId, Utterance, problem};
 use clariq_files::Source;
 use clariq_files::archive::{Archive, ExpectedContent};
 use draft::Draft;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 
 /// The most turns of a conversation; those of the data set have up to three.
@@ -150,6 +153,39 @@ pub fn read_records(
             Err(problem!(archive.name(), "at least one conversation", "none", (FORM.hint)).into())
         }
         _ => Ok(reader.counts),
+    }
+}
+
+/// Conversations with questions of a bank. Their runs contain the texts of questions.
+pub(crate) struct Conversations<'a>(pub(crate) &'a Bank);
+
+impl ConversationForm for Conversations<'_> {
+    /// A conversation with questions outside the bank is a bad record.
+    fn read(
+        &self,
+        source: &Source,
+        skip_bad: bool,
+        send: &mut dyn FnMut(Request) -> ControlFlow<()>,
+    ) -> Result<SkippedRecords, Error> {
+        let reading = RecordOptions { bank: Some(self.0), skip_bad };
+        let counts = read_records(source, &reading, &mut |record| {
+            if record.again {
+                ControlFlow::Continue(())
+            } else {
+                send(Request::from(&record.conversation))
+            }
+        })?;
+        Ok(SkippedRecords { count: counts.bad, first: counts.first })
+    }
+
+    fn put_hit(
+        &self,
+        out: &mut dyn Write,
+        conversation: &RequestId,
+        (doc, rank, score): (Doc, usize, f64),
+        tag: &str,
+    ) -> io::Result<()> {
+        put_text_run_line(out, conversation, self.0.text(doc), rank, score, tag)
     }
 }
 

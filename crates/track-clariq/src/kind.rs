@@ -1,16 +1,17 @@
 //! `ClariQ` in the registry of collections.
 
 use crate::collection::{ClariQ, ClariqSplit, QUESTIONS, RELEASE, SAMPLE};
+use crate::conversation::Conversations;
 use crate::evaluation::{Official, names};
 use crate::{check, stats};
+use clariq_collections::documents::Bank;
 use clariq_collections::evaluation::Evaluation;
 use clariq_collections::{
-    AnnotatedFacet, Annotation, Collection, DataDir, Kind, NeedLabel, Requests, Split, Statistics,
-    Task,
+    AnnotatedFacet, Annotation, Collection, ConversationForm, DataDir, Kind, NeedLabel, Requests,
+    Split, Statistics, Task,
 };
-use clariq_core::{Documents, Error, Request};
+use clariq_core::{Documents, Error, JudgedQuestions, Request, TrainOn};
 use clariq_files::{Qrels, Source};
-use std::path::Path;
 
 /// `ClariQ`: a bank of questions, and the splits train, dev and test.
 pub static KIND: Kind = Kind {
@@ -106,6 +107,28 @@ impl Collection for ClariQ {
         Ok(annotations)
     }
 
+    /// The labels belong to topics, which are the requests that open conversations.
+    fn labelled_text(&self, request: &Request) -> String {
+        request.opening().to_owned()
+    }
+
+    fn question_bank(&self) -> Option<&Bank> {
+        Some(&self.bank)
+    }
+
+    fn training_rows(
+        &self,
+        train_on: TrainOn,
+    ) -> Result<Option<(Vec<Request>, JudgedQuestions)>, Error> {
+        let labelled = self.training_labels(train_on)?;
+        let requests = labelled.topics.iter().map(Request::from).collect();
+        Ok(Some((requests, labelled.judged_rows(&self.bank))))
+    }
+
+    fn conversation_form(&self) -> Option<Box<dyn ConversationForm + '_>> {
+        Some(Box::new(Conversations(&self.bank)))
+    }
+
     fn is_sample(&self) -> bool {
         self.data == SAMPLE
     }
@@ -113,13 +136,6 @@ impl Collection for ClariQ {
     fn statistics(&self) -> Result<Statistics, Error> {
         stats::statistics(self)
     }
-}
-
-/// Opens the collection in its usual folder, or else the sample.
-pub fn open_usual() -> Result<ClariQ, Error> {
-    let usual = Path::new(KIND.usual);
-    let is_there = usual.join(KIND.signs[0]).exists();
-    ClariQ::open(if is_there { DataDir::Folder(usual.to_owned()) } else { SAMPLE })
 }
 
 #[cfg(test)]

@@ -3,7 +3,11 @@
 //! without labels.
 
 use crate::question_bank::repeated;
-use clariq_core::{DocId, Error, FacetId, Need, Problem, Request, RequestId, problem};
+use clariq_collections::documents::Bank;
+use clariq_core::{
+    DocId, Documents as _, Error, FacetId, JudgedQuestions, Need, Problem, Request, RequestId,
+    TopicEvaluation, problem,
+};
 use clariq_files::table::{ColumnNames, Row, for_each_row};
 use clariq_files::{FileContent, MOST_OF_A_TABLE, Qrels, Sink, Source, read_strictly};
 use std::collections::{HashMap, HashSet};
@@ -118,6 +122,33 @@ impl Labelled {
 }
 
 /// Every question that is listed for a topic, the empty one included, has grade 1.
+impl Labelled {
+    /// The rows as models are trained on them: a relevant question of the bank for each, by topic.
+    pub(crate) fn judged_rows(&self, bank: &Bank) -> JudgedQuestions {
+        let mut judged = JudgedQuestions {
+            topics: self.topics.iter().map(|topic| topic.id.to_string()).collect(),
+            requests: self.topics.iter().map(|topic| topic.request.clone()).collect(),
+            questions: bank.rows().iter().map(|row| row.text.clone()).collect(),
+            relevant: vec![Vec::new(); self.topics.len()],
+            candidates: Vec::new(),
+            evaluation: vec![TopicEvaluation::default(); self.topics.len()],
+        };
+        for row in &self.rows {
+            let topic = self.facets[row.facet].topic;
+            let Some(question) = bank.find(row.question.as_str()) else { continue };
+            judged.evaluation[topic].relevant.push(question.0);
+            if !bank.text(question).is_empty() {
+                judged.relevant[topic].push(question.0);
+            }
+        }
+        for topic in &mut judged.evaluation {
+            topic.relevant.sort_unstable();
+            topic.relevant.dedup();
+        }
+        judged
+    }
+}
+
 impl From<&Labelled> for Qrels {
     fn from(labels: &Labelled) -> Self {
         let mut qrels = Self::default();

@@ -35,9 +35,9 @@ pub use collection::{ClariQ, ClariqSplit, QUESTIONS, SAMPLE, SplitData};
 pub use eval_table::{
     BEST, ContextFigures, ContextId, EvalTable, MetricTable, RetrievedWith, WORST,
 };
-pub use kind::{KIND, open_usual};
+pub use kind::KIND;
 pub use labelled::{Facet, Labelled, LabelledRow, LabelledTopic, parse_requests, read_requests};
-pub use need_file::{NeedLine, parse_need_file, put_need_lines, read_need_file};
+pub use need_file::{NeedLine, parse_need_file, read_need_file};
 pub use pickle::convert_archives;
 use pickle::read_dictionaries;
 pub use question_bank::{NO_QUESTION, parse_question_bank, read_question_bank};

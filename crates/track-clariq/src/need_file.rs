@@ -4,8 +4,6 @@
 use clariq_core::{Error, RequestId};
 use clariq_files::fields::{LineForm, for_each_line};
 use clariq_files::{FileContent, MOST_OF_A_TABLE, Sink, Source, read_strictly};
-use std::fmt::Display;
-use std::io;
 
 const FORM: LineForm = LineForm {
     names: "<topic_id> <label>",
@@ -53,17 +51,10 @@ fn parse_label(field: &str) -> Option<i64> {
     field.parse().ok().or_else(|| field.parse().ok().filter(whole).map(|number| number as i64))
 }
 
-/// Writes one label per topic, in the order given.
-pub fn put_need_lines(
-    out: &mut dyn io::Write,
-    labels: impl IntoIterator<Item = (impl Display, impl Display)>,
-) -> io::Result<()> {
-    labels.into_iter().try_for_each(|(topic, need)| writeln!(out, "{topic} {need}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clariq_collections::put_need_lines;
     use clariq_core::Need;
     use clariq_files::Target;
 

@@ -34,11 +34,9 @@ mod qrels;
 pub mod run;
 #[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
 mod segment;
-pub mod sentences;
 #[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
 mod splits;
 mod stats;
-pub mod tokens;
 #[cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 mod topics;
 pub mod validate;

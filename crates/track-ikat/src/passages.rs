@@ -4,7 +4,7 @@
 //! spaces. Passages are windows of ten sentences that start at every fifth one; the
 //! window that reaches the last sentence is the last.
 
-use crate::sentences;
+use clariq_collections::sentences;
 use clariq_core::is_python_space;
 use std::borrow::Cow;
 

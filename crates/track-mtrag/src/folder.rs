@@ -38,10 +38,7 @@ impl MtragSplit {
             split: Split::new(0, "mtrag", SplitRole::HeldOut),
             folders: &["mtrag-human", "human"],
         },
-        Self {
-            split: Split::new(1, "mtrag-un", SplitRole::HeldOut),
-            folders: &["mtragun-human"],
-        },
+        Self { split: Split::new(1, "mtrag-un", SplitRole::HeldOut), folders: &["mtragun-human"] },
     ];
 
     /// All splits, for the collection.

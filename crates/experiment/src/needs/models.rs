@@ -1,14 +1,12 @@
 //! Need models by themselves: trained, read, compared with labels, and their predictions written.
 
-use super::{labelled_text, training, with_bank};
+use super::{training, with_bank};
 use crate::session::Session;
-use clariq_collections::{LabelledRequests, NeedLabel, Split};
+use clariq_collections::{LabelledRequests, NeedLabel, Split, put_need_lines};
 use clariq_core::{Request, Result, SplitRole, bail};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, NeedTraining};
 use clariq_systems::{NeedTable, SystemConfig};
-use clariq_track_clariq::evaluation::{NeedReport, need_report};
-use clariq_track_clariq::{ClariQ, ClariqSplit, NeedLine, put_need_lines};
 use std::path::Path;
 
 /// Need models of a collection that has need labels.
@@ -26,8 +24,6 @@ pub struct HeldOutNeeds {
     pub pairs: Vec<(usize, usize)>,
     /// The probability of each predicted need, and true if it is the label.
     pub confidence: Vec<(f64, bool)>,
-    /// The official scores of each need in ClariQ.
-    pub report: Option<NeedReport>,
 }
 
 impl<'a> NeedModels<'a> {
@@ -93,7 +89,7 @@ impl<'a> NeedModels<'a> {
         let requests = collection.requests(split, task)?;
         let requests = requests.collect::<Result<Vec<Request>, _>>()?;
         let texts: Vec<String> =
-            requests.iter().map(|request| labelled_text(collection, request)).collect();
+            requests.iter().map(|request| collection.labelled_text(request)).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let predictions = model.predict(&texts);
         let labels = predictions.iter().map(|prediction| model.label(prediction));
@@ -113,7 +109,6 @@ impl<'a> NeedModels<'a> {
         let mut classes = model.made_of.classes.clone();
         let mut pairs = Vec::new();
         let mut confidence = Vec::new();
-        let mut lines = Vec::new();
         for (request, prediction) in requests.iter().zip(model.predict(&texts)) {
             // A label that training did not have is never predicted.
             let label = classes.iter().position(|class| *class == request.need);
@@ -124,16 +119,9 @@ impl<'a> NeedModels<'a> {
             pairs.push((label, prediction.label));
             confidence
                 .push((prediction.probabilities[prediction.label], prediction.label == label));
-            if let NeedLabel::Number(label) = *model.label(&prediction) {
-                lines.push(NeedLine { topic: request.id.clone(), label, line: 0 });
-            }
         }
-        let report = match collection.downcast::<ClariQ>() {
-            Some(clariq) => Some(need_report(&lines, &clariq.labelled(ClariqSplit::Dev)?)),
-            None => None,
-        };
         let splits = collection.available_splits().filter(|it| it.role() == SplitRole::Tune);
         let splits = splits.map(Split::name).collect::<Vec<_>>().join(", ");
-        Ok(Some(HeldOutNeeds { splits, classes, pairs, confidence, report }))
+        Ok(Some(HeldOutNeeds { splits, classes, pairs, confidence }))
     }
 }

@@ -1,11 +1,10 @@
 //! Responses that a chat model writes from passages, and the passages that they cite.
 
 use super::{Material, shares};
-use clariq_collections::WrittenResponse;
+use clariq_collections::{WrittenResponse, sentences, tokens};
 use clariq_core::{ChatRequest, Completion, Doc, Documents, Result};
 use clariq_rank::{Chat, Context, Conversation, Tallies, answers};
 use clariq_systems::plan::{AnswerPlan, ResponseRule};
-use clariq_track_ikat::{sentences, tokens};
 use serde::Serialize;
 
 /// Numbers in brackets from here on are years, and no passages.

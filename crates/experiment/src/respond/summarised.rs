@@ -2,11 +2,10 @@
 
 use super::generated::{cut, one_line};
 use super::{Material, shares};
-use clariq_collections::WrittenResponse;
+use clariq_collections::{WrittenResponse, tokens};
 use clariq_core::{Progress, Result};
 use clariq_rank::Context;
 use clariq_systems::plan::{AnswerPlan, ResponseRule, SummaryRule};
-use clariq_track_ikat::tokens;
 
 /// The responses to the requests of some materials: each summarises passages of its own, and uses all of
 /// them. A response without passages is empty.

@@ -1,17 +1,15 @@
 //! A file of conversations or of requests as the input of a run.
 
-use super::input::{RunEntry, RunInput, SkippedRecords, put_ranking};
+use super::input::{RunEntry, RunInput, put_ranking};
 use crate::ranker::UserRequest;
 use crate::requests::{ARCHIVE, RequestReader};
 use crate::session::Session;
-use clariq_collections::documents::Bank;
+use clariq_collections::{Collection, ConversationForm, SkippedRecords};
 use clariq_core::{Checksum, Documents, ProblemKind, Request, Result, bail, problem};
 use clariq_files::Source;
 use clariq_files::archive::Archive;
 use clariq_rank::{Uses, WrittenScores};
 use clariq_systems::SystemConfig;
-use clariq_track_clariq::conversation::{RecordOptions, read_records};
-use clariq_track_clariq::{ClariQ, put_text_run_line};
 use serde_json::{Value, json};
 use std::io::{self, BufReader};
 use std::ops::ControlFlow;
@@ -21,7 +19,7 @@ use std::slice;
 /// The content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestFileKind {
-    /// Conversations of `ClariQ`. Their runs contain the texts of questions.
+    /// Conversations in the collection's own form, with runs of a form of their own.
     Conversations,
     /// Requests as JSON lines, as for `clariq rank`. Their runs are TREC runs.
     Requests,
@@ -47,8 +45,8 @@ pub struct FileInput<'a> {
     sha256: Option<Checksum>,
     skip_bad: bool,
     documents: &'a dyn Documents,
-    /// The bank of `ClariQ`, for conversations.
-    bank: Option<&'a Bank>,
+    /// The form of the collection's conversations, if the file has some.
+    conversations: Option<Box<dyn ConversationForm + 'a>>,
 }
 
 impl<'a> FileInput<'a> {
@@ -71,30 +69,12 @@ impl<'a> FileInput<'a> {
         let stem = name.split('.').next().filter(|stem| !stem.is_empty() && *stem != "-");
         let stem = stem.unwrap_or("stdin").to_owned();
         let file = name.into_owned();
-        let bank = match kind {
-            RequestFileKind::Conversations => Some(&ClariQ::of(session.collection)?.bank),
+        let conversations = match kind {
+            RequestFileKind::Conversations => Some(conversation_form(session.collection)?),
             RequestFileKind::Requests => None,
         };
         let documents = session.documents;
-        Ok(Self { source, stem, kind, file, sha256, skip_bad, documents, bank })
-    }
-
-    /// Sends every conversation once; a conversation with questions outside the bank is a bad
-    /// record.
-    fn read_conversations(
-        &self,
-        bank: &Bank,
-        send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>,
-    ) -> Result<SkippedRecords> {
-        let reading = RecordOptions { bank: Some(bank), skip_bad: self.skip_bad };
-        let counts = read_records(&self.source, &reading, &mut |record| {
-            if record.again {
-                ControlFlow::Continue(())
-            } else {
-                send(Request::from(&record.conversation).into())
-            }
-        })?;
-        Ok(SkippedRecords { count: counts.bad, first: counts.first })
+        Ok(Self { source, stem, kind, file, sha256, skip_bad, documents, conversations })
     }
 
     fn read_requests(
@@ -129,6 +109,14 @@ impl<'a> FileInput<'a> {
         }
         Ok(skipped)
     }
+}
+
+fn conversation_form(collection: &dyn Collection) -> Result<Box<dyn ConversationForm + '_>> {
+    collection.conversation_form().ok_or_else(|| {
+        let found = format!("{} in {}", collection.kind(), collection.location());
+        let hint = "--requests ranks for the requests of a file over any collection";
+        problem!("--conversations", "a collection with a form of conversations", found, hint).into()
+    })
 }
 
 impl RunInput for FileInput<'_> {
@@ -188,14 +176,16 @@ impl RunInput for FileInput<'_> {
     }
 
     fn read(&self, send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>) -> Result<SkippedRecords> {
-        match self.bank {
-            Some(bank) => self.read_conversations(bank, send),
+        match &self.conversations {
+            Some(form) => {
+                form.read(&self.source, self.skip_bad, &mut |request| send(request.into()))
+            }
             None => self.read_requests(send),
         }
     }
 
     fn put(&self, out: &mut [Vec<u8>], entry: &RunEntry) -> io::Result<u64> {
-        let Some(bank) = self.bank else {
+        let Some(conversations) = &self.conversations else {
             return put_ranking(&mut out[0], self.documents, entry);
         };
         let ranking = &entry.outcome.ranking;
@@ -206,8 +196,8 @@ impl RunInput for FileInput<'_> {
                 WrittenScores::Own => (index + 1, hit.score),
                 WrittenScores::Remaining => (index, (ranking.len() - index) as f64),
             };
-            let text = bank.text(hit.doc);
-            put_text_run_line(&mut out[0], &entry.request.id, text, rank, score, entry.tag)?;
+            let hit = (hit.doc, rank, score);
+            conversations.put_hit(&mut out[0], &entry.request.id, hit, entry.tag)?;
         }
         Ok(hits.len() as u64)
     }

@@ -1,7 +1,8 @@
 //! The input of a run: its requests, and the form in which their outcomes are written.
 
 use crate::ranker::{RankerOutcome, UserRequest};
-use clariq_core::{Documents, Observer, Problem, Request, Result};
+use clariq_collections::SkippedRecords;
+use clariq_core::{Documents, Request, Result};
 use clariq_files::put_run_lines;
 use clariq_systems::SystemConfig;
 use serde_json::Value;
@@ -82,25 +83,4 @@ pub struct RunEntry<'a> {
     pub config: &'a SystemConfig,
     /// The last field of every line.
     pub tag: &'a str,
-}
-
-/// Bad records that a reader skipped.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SkippedRecords {
-    /// Their number.
-    pub count: u64,
-    /// The problem of the first.
-    pub first: Option<Problem>,
-}
-
-impl SkippedRecords {
-    /// Warns about skipped records of `file`.
-    pub(crate) fn report(&self, file: &str, observer: &dyn Observer) {
-        if let Some(first) = &self.first {
-            let bad = self.count;
-            observer.note(&format!(
-                "warning: {file}: {bad} bad records are left out; the first: {first}"
-            ));
-        }
-    }
 }

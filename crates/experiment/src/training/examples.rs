@@ -5,45 +5,18 @@ use clariq_collections::Split;
 use clariq_core::{
     Doc, Documents, JudgedQuestions, Recipe, Request, Result, TopicEvaluation, bail,
 };
-use clariq_track_clariq::ClariQ;
 
 /// The examples of a recipe without negatives, and the requests for which negatives can be mined.
 pub(super) fn collect(
     session: &Session,
     recipe: &Recipe,
 ) -> Result<(JudgedQuestions, Vec<Request>)> {
-    let (requests, mut judged) = match session.collection.downcast::<ClariQ>() {
-        Some(clariq) => labelled_rows(clariq, recipe)?,
+    let (requests, mut judged) = match session.collection.training_rows(recipe.train_on)? {
+        Some(rows) => rows,
         None => judgements(session, recipe)?,
     };
     judged.candidates = vec![Vec::new(); judged.topics.len()];
     Ok((judged, requests))
-}
-
-fn labelled_rows(clariq: &ClariQ, recipe: &Recipe) -> Result<(Vec<Request>, JudgedQuestions)> {
-    let labelled = clariq.training_labels(recipe.train_on)?;
-    let bank = &clariq.bank;
-    let mut judged = JudgedQuestions {
-        topics: labelled.topics.iter().map(|topic| topic.id.to_string()).collect(),
-        requests: labelled.topics.iter().map(|topic| topic.request.clone()).collect(),
-        questions: bank.rows().iter().map(|row| row.text.clone()).collect(),
-        relevant: vec![Vec::new(); labelled.topics.len()],
-        candidates: Vec::new(),
-        evaluation: vec![TopicEvaluation::default(); labelled.topics.len()],
-    };
-    for row in &labelled.rows {
-        let topic = labelled.facets[row.facet].topic;
-        let Some(question) = bank.find(row.question.as_str()) else { continue };
-        judged.evaluation[topic].relevant.push(question.0);
-        if !bank.text(question).is_empty() {
-            judged.relevant[topic].push(question.0);
-        }
-    }
-    for topic in &mut judged.evaluation {
-        topic.relevant.sort_unstable();
-        topic.relevant.dedup();
-    }
-    Ok((labelled.topics.iter().map(Request::from).collect(), judged))
 }
 
 /// The maximum number of documents of a training, whose texts and tokens are in memory.

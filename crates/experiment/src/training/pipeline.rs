@@ -7,7 +7,6 @@ use crate::run::as_run;
 use crate::session::Session;
 use clariq_core::{ModelKind, Ranking, Recipe, Request, Result};
 use clariq_eval::{RankedRun, evaluate, exact_mean, parse_measures};
-use clariq_track_clariq::ClariQ;
 use std::path::Path;
 
 /// The system that an encoder of documents is for: BM25 makes up for what a model has not learned.
@@ -30,7 +29,7 @@ pub struct PipelineFigures {
 }
 
 /// The figures of a trained encoder, in `folder`. `None` for other models, where no topic was held out, and for
-/// ClariQ, whose questions are no documents.
+/// clarifying questions, which are no documents.
 pub fn pipeline_figures(
     session: &Session,
     recipe: &Recipe,
@@ -38,7 +37,7 @@ pub fn pipeline_figures(
 ) -> Result<Option<PipelineFigures>> {
     if recipe.held_out == 0.0
         || recipe.objective.kind() != ModelKind::Encoder
-        || session.collection.downcast::<ClariQ>().is_some()
+        || session.collection.question_bank().is_some()
     {
         return Ok(None);
     }

@@ -197,7 +197,7 @@ hint: `ikat-bm25` is for such a collection: --data names its folder
 /// Asserts that the track's program accepts a run of that many turns. Returns the number of its warnings
 /// and of problems that it does not check.
 fn accepted(work: &Work, run: &str, turns: usize) -> usize {
-    let options = ValidationOptions::new(&clariq_track_ikat::tokens::count, MAX_WARNINGS);
+    let options = ValidationOptions::new(&clariq_collections::tokens::count, MAX_WARNINGS);
     let file = Source::new(work.folder.path(run));
     let found =
         (KIND.validate)(&work.data, work.split.as_deref().unwrap(), &file, &options).unwrap();
@@ -223,7 +223,7 @@ fn passages_that_a_collection_lacks_are_named() {
         folder.write("ids.txt", ids);
         let options = ValidationOptions {
             passages: Some(&list),
-            ..ValidationOptions::new(&clariq_track_ikat::tokens::count, MAX_WARNINGS)
+            ..ValidationOptions::new(&clariq_collections::tokens::count, MAX_WARNINGS)
         };
         let file = Source::new(folder.path("run.json"));
         let found = (KIND.validate)(&work.data, SPLIT, &file, &options)?;

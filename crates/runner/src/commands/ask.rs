@@ -19,11 +19,13 @@ use clariq_files::{
     BoundedLines, MOST_OF_A_CONFIGURATION, MOST_OF_A_LINE, Source, not_utf8, stdin,
 };
 use clariq_systems::{built_in, has_answered};
-use clariq_track_clariq::conversation::MOST_TURNS;
 use clariq_tracks::TRACKS;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::slice;
+
+/// The most questions of a conversation; those of ClariQ have up to three.
+const MOST_TURNS: usize = 20;
 
 #[derive(Args)]
 pub(crate) struct AskArgs {

@@ -10,7 +10,6 @@ use clariq_experiment::tune::{Grid, GridSearch, TuningLabels};
 use clariq_files::{Target, refuse_input};
 use clariq_rank::Override;
 use clariq_systems::SystemConfig;
-use clariq_track_clariq::ClariQ;
 use std::path::{Path, PathBuf};
 use std::slice;
 
@@ -98,7 +97,7 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
             TuningLabels::Split(split)
         }
     };
-    let usual = if collection.downcast::<ClariQ>().is_some() { "R@30" } else { "nDCG@10" };
+    let usual = if collection.question_bank().is_some() { "R@30" } else { "nDCG@10" };
     let measure = arguments.measure.as_deref().unwrap_or(usual);
     let by = RECALLS.iter().position(|recall| *recall == measure);
     let shown = by.map_or(measure.to_owned(), |_| RECALLS.join(","));

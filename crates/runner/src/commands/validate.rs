@@ -39,7 +39,7 @@ pub(crate) struct ValidateArgs {
 }
 
 pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<Outcome> {
-    let tokens = &clariq_track_ikat::tokens::count;
+    let tokens = &clariq_collections::tokens::count;
     let options = ValidationOptions {
         conversations: arguments.conversations.as_deref(),
         passages: arguments.passages.as_deref(),

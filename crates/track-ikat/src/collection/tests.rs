@@ -99,11 +99,7 @@ fn earlier_conversations_are_part_of_requests_if_the_system_uses_them() {
     let bank = ikat.ranked_in(STATEMENTS);
     let seen = |class, earlier| -> Vec<String> {
         let requests = ikat
-            .requests_seen(
-                KIND.find_split("2025").unwrap(),
-                STATEMENTS,
-                seeing(class, earlier),
-            )
+            .requests_seen(KIND.find_split("2025").unwrap(), STATEMENTS, seeing(class, earlier))
             .unwrap();
         let shown = requests.map(|request| {
             let Request { id, said, candidates, .. } = request.unwrap();

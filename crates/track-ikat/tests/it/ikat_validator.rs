@@ -3,12 +3,13 @@
 
 use crate::released::{file, released};
 use crate::validator_cases::{Case, cases};
+use clariq_collections::tokens;
 use clariq_core::{Findings, Severity};
 use clariq_files::Source;
 use clariq_track_ikat::validate::{
     MAX_WARNINGS, OfficialVerdict, Validation, ValidationOptions, validate, validate_with,
 };
-use clariq_track_ikat::{JudgedPassages, TopicFile, tokens};
+use clariq_track_ikat::{JudgedPassages, TopicFile};
 use serde_json::{Value, json};
 
 fn words(text: &str) -> usize {

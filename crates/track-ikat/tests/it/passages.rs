@@ -1,7 +1,7 @@
 //! Windows of sentences, and the part of a page that is read.
 
+use clariq_collections::sentences;
 use clariq_track_ikat::passages::{self, CHARACTERS, page_text};
-use clariq_track_ikat::sentences;
 use proptest::prelude::*;
 
 fn of(page: &str) -> Vec<String> {

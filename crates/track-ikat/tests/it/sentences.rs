@@ -1,7 +1,7 @@
 //! Sentence boundaries against the known ones of the official passages.
 
 use crate::common::{passages, released, rows};
-use clariq_track_ikat::sentences::{cut, split, starts, starts_of_page};
+use clariq_collections::sentences::{cut, split, starts, starts_of_page};
 use proptest::prelude::*;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Token counts compared with spaCy's.
 
 use crate::common::{passages, released, rows};
-use clariq_track_ikat::tokens::{count, count_added, first};
+use clariq_collections::tokens::{count, count_added, first};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::collections::HashMap;

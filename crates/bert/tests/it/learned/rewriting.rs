@@ -191,7 +191,7 @@ fn a_t5_summarises_the_passages_of_a_response() {
         ];
         let work = work(&folder, "data", SPLIT).with(&set.each_ref().map(String::as_str));
         work.run("ikat-organisers-2023.toml", "a.json").expect("a run");
-        let options = ValidationOptions::new(&clariq_track_ikat::tokens::count, MAX_WARNINGS);
+        let options = ValidationOptions::new(&clariq_collections::tokens::count, MAX_WARNINGS);
         let file = Source::new(folder.path("a.json"));
         let found = (KIND.validate)(&work.data, SPLIT, &file, &options).expect("a verdict");
         assert!(matches!(found.verdict, OfficialVerdict::Accepted { .. }), "{:?}", found.verdict);

@@ -4,11 +4,11 @@
 use super::{SplitSource, set_candidates, sight_of};
 use crate::ranker::{Answer, Statements, UserRequest};
 use crate::run::candidates::CandidateDocs;
-use crate::run::input::{RunEntry, RunInput, SkippedRecords};
+use crate::run::input::{RunEntry, RunInput};
 use crate::session::Session;
 use clariq_collections::{
-    AnswerForm, Collection, Requests, Sight, SubmittedAnswer, Submitter, SystemClass, Task,
-    ranking_path,
+    AnswerForm, Collection, Requests, Sight, SkippedRecords, SubmittedAnswer, Submitter,
+    SystemClass, Task, ranking_path,
 };
 use clariq_core::{Documents, Ranking, RequestId, Result, bail};
 use clariq_files::put_run_lines;

@@ -3,9 +3,9 @@
 
 use super::{SplitSource, set_candidates, sight_of};
 use crate::ranker::UserRequest;
-use crate::run::input::{RunEntry, RunInput, SkippedRecords, put_ranking};
+use crate::run::input::{RunEntry, RunInput, put_ranking};
 use crate::session::Session;
-use clariq_collections::{AnswerForm, SubmittedAnswer};
+use clariq_collections::{AnswerForm, SkippedRecords, SubmittedAnswer};
 use clariq_core::{Documents, Ranking, Request, Result, bail};
 use clariq_files::{Run, RunLine, strictly_decreasing, with_ending};
 use clariq_systems::SystemConfig;

@@ -11,14 +11,13 @@
 #[cfg(test)]
 mod tests;
 
-use super::moves;
+use super::{MOST_TURNS, moves};
 use crate::failure::{bad_lines_are, error_object};
 use crate::output;
 use crate::settings::Settings;
 use clariq_core::{Error, Location, Problem, Request, Result, Utterance, problem, shorten};
 use clariq_experiment::ask::Asker;
 use clariq_experiment::{Statements, UserRequest};
-use clariq_track_clariq::conversation::MOST_TURNS;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -7,7 +7,6 @@ use clariq_core::{TrainOn, count_of};
 use clariq_eval::{need_interval, reliability, weighted_f1};
 use clariq_experiment::HeldOutNeeds;
 use clariq_need::{NeedTraining, Repeat};
-use clariq_track_clariq::evaluation::NeedReport;
 
 const ROUNDS: u32 = 10_000;
 
@@ -47,17 +46,13 @@ pub(super) fn cross_validation(training: &NeedTraining, passes: &[Repeat], folds
 }
 
 pub(super) fn held_out(settings: &Settings, held_out: &HeldOutNeeds) -> Sheets {
-    let HeldOutNeeds { splits, classes, pairs, confidence, report } = held_out;
+    let HeldOutNeeds { splits, classes, pairs, confidence } = held_out;
     let (low, high) = need_interval(pairs, ROUNDS, settings.options.seed);
     let mut f1 = Sheet::new(&[splits, "weighted F1", "95 % from", "to"]);
     let mut row = vec![Cell::text(count_of(pairs.len(), "topic"))];
     row.extend([weighted_f1(pairs), low, high].map(|value| Cell::Figure(value, 4)));
     f1.row(row);
-    let by_class = match report {
-        Some(report) => official(report),
-        None => confusion(classes, pairs),
-    };
-    vec![("dev", f1), ("classes", by_class), ("reliability", curve(confidence))]
+    vec![("dev", f1), ("classes", by_class(classes, pairs)), ("reliability", curve(confidence))]
 }
 
 /// A label in a table: a number, or a name.
@@ -70,33 +65,25 @@ pub(super) fn need_cell(label: &NeedLabel) -> Cell {
     }
 }
 
-/// A row per label of a collection's own: the number of its requests, and by predicted label.
-fn confusion(classes: &[NeedLabel], pairs: &[(usize, usize)]) -> Sheet {
+/// A row per label: its scores, and the number of its topics by predicted label.
+fn by_class(classes: &[NeedLabel], pairs: &[(usize, usize)]) -> Sheet {
     let names: Vec<String> = classes.iter().map(|label| format!("as {label}")).collect();
-    let mut header = vec!["need", "requests"];
+    let mut header = vec!["need", "precision", "recall", "F1", "topics"];
     header.extend(names.iter().map(String::as_str));
     let mut sheet = Sheet::new(&header);
     for (class, label) in classes.iter().enumerate() {
-        let of_class = || pairs.iter().filter(|(label, _)| *label == class);
-        let mut row = vec![need_cell(label), Cell::count(of_class().count())];
-        for predicted in 0..classes.len() {
-            row.push(Cell::count(of_class().filter(|(_, as_this)| *as_this == predicted).count()));
+        let predicted_as =
+            |as_this: usize| pairs.iter().filter(|pair| **pair == (class, as_this)).count();
+        let topics = pairs.iter().filter(|(label, _)| *label == class).count();
+        let predicted = pairs.iter().filter(|(_, as_this)| *as_this == class).count();
+        let right = predicted_as(class);
+        let mut row = vec![need_cell(label)];
+        for (part, whole) in [(right, predicted), (right, topics), (2 * right, predicted + topics)]
+        {
+            row.push(Cell::Figure(if whole == 0 { 0.0 } else { part as f64 / whole as f64 }, 4));
         }
-        sheet.row(row);
-    }
-    sheet
-}
-
-/// A row per need of ClariQ: its scores, and the number of its topics by predicted need.
-fn official(report: &NeedReport) -> Sheet {
-    let header = ["need", "precision", "recall", "F1", "topics", "as 1", "as 2", "as 3", "as 4"];
-    let mut sheet = Sheet::new(&header);
-    for class in &report.classes {
-        let mut row = vec![Cell::count(usize::from(class.need))];
-        let figures = [class.precision, class.recall, class.f1];
-        row.extend(figures.map(|value| Cell::Figure(value, 4)));
-        row.push(Cell::count(class.support));
-        row.extend(class.predicted_as[1..].iter().map(|&count| Cell::count(count)));
+        row.push(Cell::count(topics));
+        row.extend((0..classes.len()).map(|as_this| Cell::count(predicted_as(as_this))));
         sheet.row(row);
     }
     sheet
