@@ -105,3 +105,24 @@ impl fmt::Display for Task {
         f.pad(self.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPLITS: [Split; 3] = [
+        Split::new(0, "train", SplitRole::Learn),
+        Split::new(1, "dev", SplitRole::Tune),
+        Split::new(2, "test", SplitRole::HeldOut),
+    ];
+
+    #[test]
+    fn a_value_is_found_by_the_place_of_its_split() {
+        let files: PerSplit<Option<&str>> =
+            SPLITS.into_iter().zip([Some("train.tsv"), None, Some("test.tsv")]).collect();
+        assert_eq!(files[SPLITS[2]], Some("test.tsv"));
+        assert_eq!(files[SPLITS[1]], None);
+        let available: Vec<Split> = files.available().map(|(split, _)| split).collect();
+        assert_eq!(available, [SPLITS[0], SPLITS[2]]);
+    }
+}

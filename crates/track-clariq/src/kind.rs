@@ -7,8 +7,8 @@ use crate::{check, stats};
 use clariq_collections::documents::Bank;
 use clariq_collections::evaluation::Evaluation;
 use clariq_collections::{
-    AnnotatedFacet, Annotation, Collection, ConversationForm, DataDir, Kind, NeedLabel, Requests,
-    Split, Statistics, Task,
+    AnnotatedFacet, Annotation, Collection, ConversationForm, Kind, NeedLabel, Requests, Split,
+    Statistics, Task,
 };
 use clariq_core::{Documents, Error, JudgedQuestions, Request, TrainOn};
 use clariq_files::{Qrels, Source};

@@ -21,3 +21,18 @@ pub static TRACKS: Tracks = Tracks::new(KINDS);
 
 static KINDS: &[&Kind] =
     &[&clariq_track_clariq::KIND, &clariq_track_ikat::KIND, &clariq_track_mtrag::KIND, &OWN];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_know_their_places() {
+        for kind in KINDS {
+            for (place, split) in kind.splits.iter().enumerate() {
+                assert_eq!(split.place(), place, "{} {split}", kind.name);
+            }
+            assert_eq!(kind.splits[kind.usual_split.place()], kind.usual_split, "{}", kind.name);
+        }
+    }
+}

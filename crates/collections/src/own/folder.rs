@@ -158,7 +158,7 @@ impl<'a> Folder<'a> {
     pub(super) fn splits(&self) -> Result<PerSplit<SplitFiles>, Error> {
         let mut found = Vec::new();
         for name in self.split_names() {
-            if let Some(files) = self.split(name)? {
+            if let Some(files) = self.split(&name)? {
                 let split = Split::new(found.len(), interned(&name), role_of(&name));
                 found.push((split, files));
             }

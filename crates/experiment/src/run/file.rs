@@ -5,7 +5,7 @@ use crate::ranker::UserRequest;
 use crate::requests::{ARCHIVE, RequestReader};
 use crate::session::Session;
 use clariq_collections::{Collection, ConversationForm, SkippedRecords};
-use clariq_core::{Checksum, Documents, ProblemKind, Request, Result, bail, problem};
+use clariq_core::{Checksum, Documents, ProblemKind, Result, bail, problem};
 use clariq_files::Source;
 use clariq_files::archive::Archive;
 use clariq_rank::{Uses, WrittenScores};

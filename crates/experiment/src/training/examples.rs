@@ -2,9 +2,7 @@
 
 use crate::session::Session;
 use clariq_collections::Split;
-use clariq_core::{
-    Doc, Documents, JudgedQuestions, Recipe, Request, Result, TopicEvaluation, bail,
-};
+use clariq_core::{Doc, JudgedQuestions, Recipe, Request, Result, TopicEvaluation, bail};
 
 /// The examples of a recipe without negatives, and the requests for which negatives can be mined.
 pub(super) fn collect(

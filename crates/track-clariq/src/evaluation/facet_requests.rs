@@ -2,7 +2,7 @@
 //! of a run, and the answer of a user with this facet in mind.
 
 use super::document_relevance::first_questions;
-use crate::{ClariQ, RetrievedWith};
+use crate::{ClariQ, ClariqSplit, RetrievedWith};
 use clariq_collections::{Collection, Split};
 use clariq_core::{Documents, Request, Result, Utterance};
 use clariq_files::{Source, read_run};
@@ -27,7 +27,7 @@ pub fn facet_requests(
     with: RetrievedWith,
 ) -> Result<FacetRequests> {
     let clariq = ClariQ::of(collection)?;
-    let split = clariq.split_of(split)?;
+    let split = ClariqSplit::from(split);
     let labels = clariq.labelled(split)?;
     let run = read_run(run)?;
     let first = first_questions(&run);
@@ -63,7 +63,6 @@ pub fn facet_requests(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ClariqSplit;
     use clariq_core::Speaker;
 
     #[test]
