@@ -36,7 +36,7 @@ const GROUPS: [Group; 4] = [
         systems: built_in!("../configs/"
             "ikat-bm25" "ikat-sparse" "ikat-dense" "ikat-automatic" "ikat-manual"
             "ikat-manual-labelled" "ikat-rewritten" "ikat-reranked" "ikat-only-response"
-            "ikat-organisers-2023" "ikat-organisers-2025" "ikat-chat"
+            "ikat-t5" "ikat-organisers-2025" "ikat-chat"
         ),
     },
     Group {

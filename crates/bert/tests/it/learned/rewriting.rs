@@ -27,7 +27,7 @@ fn folder() -> Folder {
     folder.copy("crates/bert/tests/data/tiny", "bert");
     folder.copy("crates/bert/tests/data/t5/t5-1.1", "t5");
     folder.write("bert/sentence_bert_config.json", "{\"max_seq_length\": 96}");
-    for name in ["ikat-rewritten", "ikat-reranked", "ikat-organisers-2023"] {
+    for name in ["ikat-rewritten", "ikat-reranked", "ikat-t5"] {
         let text =
             fs::read_to_string(root().join(format!("configs/{name}.toml"))).expect("a system");
         let bert = folder.path("bert").display().to_string();
@@ -190,7 +190,7 @@ fn a_t5_summarises_the_passages_of_a_response() {
             "answer.summary.max_length=40".to_owned(),
         ];
         let work = work(&folder, "data", SPLIT).with(&set.each_ref().map(String::as_str));
-        work.run("ikat-organisers-2023.toml", "a.json").expect("a run");
+        work.run("ikat-t5.toml", "a.json").expect("a run");
         let options = ValidationOptions::new(&clariq_collections::tokens::count, MAX_WARNINGS);
         let file = Source::new(folder.path("a.json"));
         let found = (KIND.validate)(&work.data, SPLIT, &file, &options).expect("a verdict");
