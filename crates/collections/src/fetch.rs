@@ -110,7 +110,13 @@ fn fetch_file(
     if let Some(below) = target.parent() {
         fs::create_dir_all(below).map_err(Error::io(IoAction::Write, below))?;
     }
-    match downloader.fetch(&published(file), &target, observer)? {
+    let mut published = published(file);
+    if let Origin::Folder(folder) = &request.origin
+        && !folder.join(file.path).exists()
+    {
+        published.name = file.path_in_clone();
+    }
+    match downloader.fetch(&published, &target, observer)? {
         Some(bytes) => Ok(FetchOutcome::Fetched(bytes)),
         None if file.required => Err(missing(request, file)),
         None => Ok(FetchOutcome::NotThere),

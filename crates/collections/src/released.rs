@@ -20,6 +20,19 @@ pub struct ReleasedFile {
     pub archive: bool,
 }
 
+impl ReleasedFile {
+    /// The path in a clone of its repository, behind `owner/repository/commit/` at the origin of several
+    /// repositories.
+    pub fn path_in_clone(&self) -> &'static str {
+        let is_commit =
+            |part: &str| part.len() == 40 && part.bytes().all(|it| it.is_ascii_hexdigit());
+        match self.path.splitn(4, '/').collect::<Vec<_>>()[..] {
+            [_, _, commit, path] if is_commit(commit) => path,
+            _ => self.path,
+        }
+    }
+}
+
 /// The release of a collection's files.
 #[derive(Debug, Clone, Copy)]
 pub struct Release {

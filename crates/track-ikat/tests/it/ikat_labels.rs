@@ -5,7 +5,7 @@ use clariq_collections::DataDir;
 use clariq_collections::evaluation::EvalRequest;
 use clariq_core::Severity;
 use clariq_track_ikat::evaluation::{AssessedBy, IkatEvaluation};
-use clariq_track_ikat::{Ikat, IkatSplit};
+use clariq_track_ikat::{Ikat, KIND};
 use clariq_tracks::TRACKS;
 use serde_json::json;
 use std::fs;
