@@ -8,6 +8,7 @@ mod candidates;
 mod check;
 mod file;
 mod input;
+mod other_data;
 mod split;
 
 use crate::needs::{NeedScope, PredictedNeeds, predict_split};
@@ -34,6 +35,7 @@ pub use clariq_collections::SkippedRecords;
 pub use clariq_collections::ranking_path;
 pub use file::{FileInput, RequestFileKind};
 pub use input::RunInput;
+pub use other_data::refuse_other_data;
 pub use split::{as_run, open_split};
 
 /// The number of requests that are ranked together. It does not change a run: a system with a stage

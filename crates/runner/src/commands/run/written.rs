@@ -4,7 +4,7 @@ use super::RunArgs;
 use super::table::RunTable;
 use clariq_core::{Result, bail};
 use clariq_experiment::Contexts;
-use clariq_experiment::run::{RunInput, run as write_run, usual_path};
+use clariq_experiment::run::{RunInput, refuse_other_data, run as write_run, usual_path};
 use clariq_systems::SystemConfig;
 use std::path::{Path, PathBuf};
 
@@ -43,6 +43,9 @@ impl WrittenRuns {
             bail!(&*path, "a run of its own for each collection", "a second one", hint);
         }
         self.paths.push(path.clone());
+        if arguments.output.is_none() {
+            refuse_other_data(session, system, input, &path)?;
+        }
         let summary = write_run(contexts, system, input, arguments.run_tag.as_deref(), &path)?;
         self.table.add(session, system, input.name(), summary, &path);
         Ok(())
