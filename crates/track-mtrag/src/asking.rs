@@ -7,6 +7,7 @@
 //! a question asks it.
 
 use crate::domains::Domain;
+use crate::submission::GivenResponse;
 use crate::tasks::{Answerability, MtragTask};
 use clariq_collections::evaluation::{
     ASKS_FROM, DECISION_COLUMNS, ResultCell, ResultTable, decision_rows,
@@ -16,6 +17,7 @@ use clariq_eval::{Decision, best_threshold};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 const ALL: &str = "all";
+const ENDS_WITH_A_QUESTION: &str = "response ends with ?";
 
 /// A label with what speaks for asking.
 struct Scored {
@@ -90,8 +92,8 @@ pub(crate) fn by_need(tasks: &[MtragTask], needs: &HashMap<&RequestId, f64>) -> 
     table(rows)
 }
 
-/// True if a response asks the user something: it ends with a question. The organisers have a language
-/// model decide that.
+/// True if a response ends with a question. The organisers have a language model decide whether it asks
+/// for clarification, which finds `Please say which one you mean.` as well.
 pub fn asks(response: &str) -> bool {
     response
         .trim_end_matches(|sign: char| sign.is_whitespace() || "\"')]*”’".contains(sign))
@@ -102,21 +104,22 @@ pub fn asks(response: &str) -> bool {
 /// `None` if there are no responses, or no request is underspecified.
 pub(crate) fn by_response(
     tasks: &[MtragTask],
-    responses: &HashMap<RequestId, String>,
+    responses: &HashMap<RequestId, GivenResponse>,
 ) -> Option<ResultTable> {
     let with_response = tasks.iter().filter(|task| responses.contains_key(&task.id));
     let answered: HashSet<Domain> = with_response.map(|task| task.domain).collect();
-    let score = |id: &RequestId| f64::from(u8::from(responses.get(id).is_some_and(|it| asks(it))));
+    let score =
+        |id: &RequestId| f64::from(u8::from(responses.get(id).is_some_and(|it| asks(&it.text))));
     let mut domains = by_domain(tasks, score);
     domains.retain(|domain, _| answered.contains(domain));
     let mut rows = Vec::new();
     let mut pooled = Vec::new();
     for (domain, scored) in &domains {
         let decisions = decide(scored, 1.0);
-        rows.extend(decision_rows(domain.name(), "response asks", &decisions));
+        rows.extend(decision_rows(domain.name(), ENDS_WITH_A_QUESTION, &decisions));
         pooled.extend(decisions);
     }
-    rows.extend(decision_rows(ALL, "response asks", &pooled));
+    rows.extend(decision_rows(ALL, ENDS_WITH_A_QUESTION, &pooled));
     (!domains.is_empty()).then(|| ResultTable { name: "responses", ..table(rows) })
 }
 

@@ -7,13 +7,15 @@
 //! `scripts/evaluation/run_retrieval_eval.py` of the repository, which calls `pytrec_eval`.
 
 mod figures;
+mod placed;
+mod responses;
 
 use crate::asking::{by_best_score, by_need, by_response};
 use crate::domains::Domain;
 use crate::folder::MtragSplit;
 use crate::ids::key;
 use crate::opened::{Mtrag, PASSAGES};
-use crate::submission::{MtragSubmission, is_submission};
+use crate::submission::{GivenResponse, MtragSubmission, is_submission};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
     ByQrels, ComparisonOptions, EvalRequest, EvalResult, Evaluation, FigureFormat, FileRankings,
@@ -25,6 +27,9 @@ use clariq_eval::{Diagnosis, RankedRun, Ties, diagnose, evaluate, exact_mean};
 use clariq_files::{FileContent, Run, Source, TopicJudgements, parse_run, strictly};
 pub(crate) use figures::{DomainFigures, RankedPassages, names};
 use figures::{MEASURES, five_digits, measures, table, weighted_mean};
+use placed::Placed;
+pub use responses::ResponseScores;
+use responses::response_table;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A run, and the requests that it answers, those without a passage included.
@@ -32,7 +37,8 @@ struct Answered {
     run: Run,
     requests: HashSet<RequestId>,
     /// The responses of a submission that has some.
-    responses: HashMap<RequestId, String>,
+    responses: HashMap<RequestId, GivenResponse>,
+    placed: Placed,
 }
 
 impl Answered {
@@ -120,6 +126,7 @@ impl<'a> MtragEvaluation<'a> {
         source: &Source,
     ) -> Result<(RankedRun, HashMap<RequestId, String>), Error> {
         let Answered { run, responses, .. } = self.read(&source.read()?)?;
+        let responses = responses.into_iter().map(|(id, response)| (id, response.text)).collect();
         Ok((RankedRun::new(&run), responses))
     }
 
@@ -157,6 +164,7 @@ impl<'a> MtragEvaluation<'a> {
         let known = |id: &str| ids.get(&key(id)).copied();
         let mut requests = HashSet::new();
         let mut responses = HashMap::new();
+        let mut placed = Placed::default();
         let mut run = if is_submission(input) {
             let submission = MtragSubmission::parse(input)?;
             if let Some(answer) = submission.answers.iter().find(|answer| answer.without_score > 0)
@@ -169,9 +177,13 @@ impl<'a> MtragEvaluation<'a> {
             }
             let run = submission.to_run(&input.name, &ids);
             for answer in submission.answers {
+                placed.add(&answer, known(&answer.id), &self.domains);
                 let Some(id) = known(&answer.id) else { continue };
                 requests.insert(id.clone());
-                responses.extend(answer.response.map(|text| (id.clone(), text)));
+                let passages = answer.texts;
+                responses.extend(
+                    answer.response.map(|text| (id.clone(), GivenResponse { text, passages })),
+                );
             }
             run
         } else {
@@ -193,7 +205,7 @@ impl<'a> MtragEvaluation<'a> {
             let hint = "choose the split of the file with --split";
             bail!(&*input.name, expected, "only other requests", hint);
         }
-        Ok(Answered { run, requests, responses })
+        Ok(Answered { run, requests, responses, placed })
     }
 
     /// The kind of the passages that a run ranks for each domain.
@@ -222,11 +234,16 @@ impl<'a> MtragEvaluation<'a> {
         let scores = evaluate(&by_qrels.usual, &RankedRun::new(&answered.run), &by_qrels.qrels)?;
         let mut values: BTreeMap<Domain, Vec<&[f64]>> = BTreeMap::new();
         let mut counts: BTreeMap<Domain, usize> = BTreeMap::new();
-        for request in &answered.requests {
+        let placed = &answered.placed;
+        let is_placed = |request: &RequestId| !placed.misplaced.contains(request);
+        for request in answered.requests.iter().filter(|request| is_placed(request)) {
             *counts.entry(self.domains[request]).or_default() += 1;
         }
+        for (domain, count) in &placed.elsewhere {
+            *counts.entry(*domain).or_default() += count;
+        }
         for (request, of_request) in &scores.topics {
-            if answered.requests.contains(request) {
+            if answered.requests.contains(request) && is_placed(request) {
                 values.entry(self.domains[request]).or_default().push(of_request);
             }
         }
@@ -273,6 +290,7 @@ impl<'a> MtragEvaluation<'a> {
                 "no request of {unjudged} is judged: no figure of a ranking counts them"
             ));
         }
+        warnings.extend(answered.placed.warnings());
         let found = diagnose(&answered.run, self.judged().map(|(id, _)| id), None);
         let of_lines = Diagnosis { missing_topics: 0, unknown_topics: 0, ..found };
         warnings.extend(ignored_lines(&of_lines, Ties::Id));
@@ -299,6 +317,7 @@ impl Evaluation for MtragEvaluation<'_> {
             if !figures.is_empty() && !answered.ranks_nothing() {
                 tables.push(table(&figures));
             }
+            tables.extend(response_table(self.mtrag.tasks(self.split)?, &answered.responses));
             tables.extend(by_response(self.mtrag.tasks(self.split)?, &answered.responses));
             tables.extend(by_best_score(self.mtrag.tasks(self.split)?, &answered.best()));
             if tables.is_empty() {

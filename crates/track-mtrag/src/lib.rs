@@ -36,7 +36,7 @@ mod validate;
 pub use asking::asks;
 pub use collection::KIND;
 pub use domains::Domain;
-pub use evaluation::MtragEvaluation;
+pub use evaluation::{MtragEvaluation, ResponseScores};
 pub use folder::MtragSplit;
 pub use opened::{Mtrag, PASSAGES};
 pub use submission::{MtragSubmission, SubmittedTask};

@@ -4,15 +4,15 @@
 //! with `predictions` alone B, and otherwise A. The input that the program compares with is the split.
 
 use crate::answers::{MOST_CONTEXTS, TaskKind};
+use crate::domains::Domain;
 use crate::folder::MtragSplit;
 use crate::ids::key;
 use crate::opened::Mtrag;
-use crate::submission::is_submission;
+use crate::submission::{again, is_submission};
+use crate::tasks::MtragTask;
 use clariq_collections::validation::check_run;
 use clariq_collections::{OfficialVerdict, Validation};
-use clariq_core::{
-    Error, Findings, Location, Problem, RequestId, count_of, parse_python_json, problem,
-};
+use clariq_core::{Error, Findings, Location, Problem, count_of, parse_python_json, problem};
 use clariq_files::{FileContent, Source, shorten};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
@@ -33,9 +33,10 @@ pub(crate) fn validate(
     if !is_submission(&input) {
         return check_run(mtrag, split.name(), source);
     }
-    let ids = mtrag.ids(split)?;
+    let tasks = mtrag.tasks(split)?;
+    let tasks = tasks.iter().map(|task| (key(task.id.as_str()), task)).collect();
     let has_input = split.tasks(&mtrag.data).is_some();
-    let mut check = SubmissionCheck::new(&input, &ids, has_input);
+    let mut check = SubmissionCheck::new(&input, &tasks, has_input);
     check.check_file();
     check.check_lines();
     check.check_ids();
@@ -44,13 +45,15 @@ pub(crate) fn validate(
 
 struct SubmissionCheck<'a> {
     input: &'a FileContent,
-    /// The ids of the split by the key that both spellings share.
-    ids: &'a HashMap<String, &'a RequestId>,
+    /// The requests of the split by the key that both spellings of their ids share.
+    tasks: &'a HashMap<String, &'a MtragTask>,
     /// True if the ids of the split are those of the program's input, which alone says their spelling.
     has_input: bool,
     task: TaskKind,
     /// The ids of the file, repeated ones included.
     answered: Vec<String>,
+    /// Their keys.
+    seen: HashSet<String>,
     official: Findings,
     let_through: Findings,
 }
@@ -58,7 +61,7 @@ struct SubmissionCheck<'a> {
 impl<'a> SubmissionCheck<'a> {
     fn new(
         input: &'a FileContent,
-        ids: &'a HashMap<String, &'a RequestId>,
+        tasks: &'a HashMap<String, &'a MtragTask>,
         has_input: bool,
     ) -> Self {
         let lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
@@ -77,18 +80,18 @@ impl<'a> SubmissionCheck<'a> {
         };
         Self {
             input,
-            ids,
+            tasks,
             has_input,
             task,
             answered: Vec::new(),
+            seen: HashSet::new(),
             official: Findings::default(),
             let_through: Findings::default(),
         }
     }
 
     fn finish(self) -> Validation {
-        let known = self.answered.iter().filter(|id| self.ids.contains_key(&key(id)));
-        let answered = known.map(|id| key(id)).collect::<HashSet<_>>().len();
+        let answered = self.seen.iter().filter(|id| self.tasks.contains_key(*id)).count();
         let warnings = self.official.iter().map(|finding| finding.count).sum();
         Validation {
             verdict: if self.official.has_errors() {
@@ -145,7 +148,24 @@ impl<'a> SubmissionCheck<'a> {
         }
         self.check_contexts(at, line);
         if let Some(Value::String(id)) = line.get("task_id") {
+            if !self.seen.insert(key(id)) {
+                self.official.add(again(at, id));
+            }
+            self.check_collection(at, line, id);
             self.answered.push(id.clone());
+        }
+    }
+
+    /// The scorer looks for a request among those of the domain that `Collection` names.
+    fn check_collection(&mut self, at: &Location, line: &Map<String, Value>, id: &str) {
+        let Some(task) = self.tasks.get(&key(id)) else { return };
+        let Some(collection) = line.get("Collection").and_then(Value::as_str) else { return };
+        if Domain::of(collection) != Some(task.domain) {
+            let expected =
+                format!("a `Collection` of {}, such as `{}`", task.domain.name(), task.collection);
+            let found = format!("`{}`", shorten(collection));
+            let hint = "the organisers' scorer would not find the request there";
+            self.let_through.add(problem!(at, expected, found, hint).warning());
         }
     }
 
@@ -219,16 +239,15 @@ impl<'a> SubmissionCheck<'a> {
     /// The program wants the ids of its input, letter by letter, and as many lines.
     fn check_ids(&mut self) {
         let at = Location::file(&*self.input.name);
-        if self.answered.len() != self.ids.len() {
+        if self.answered.len() != self.tasks.len() {
             let expected =
-                format!("{}, as many as the split has", count_of(self.ids.len(), "request"));
+                format!("{}, as many as the split has", count_of(self.tasks.len(), "request"));
             self.refuse(&at, &expected, &self.answered.len().to_string());
         }
-        let answered: HashSet<String> = self.answered.iter().map(|id| key(id)).collect();
         let mut missing: Vec<&str> = Vec::new();
-        for (key, id) in self.ids {
-            if !answered.contains(key) {
-                missing.push(id.as_str());
+        for (key, task) in self.tasks {
+            if !self.seen.contains(key) {
+                missing.push(task.id.as_str());
             }
         }
         missing.sort_unstable();
@@ -236,13 +255,13 @@ impl<'a> SubmissionCheck<'a> {
             self.refuse(&at, "an answer to every request of the split", &format!("none to `{id}`"));
         }
         for id in &self.answered {
-            match self.ids.get(&key(id)) {
+            match self.tasks.get(&key(id)) {
                 None => {
                     let found = format!("`{}`", shorten(id));
                     let unknown = Problem::at(&at, "requests of the split", found).hint(HINT);
                     self.official.add(unknown);
                 }
-                Some(known) if known.as_str() != id => {
+                Some(known) if known.id.as_str() != id => {
                     let hint = "the program compares ids with those of its input letter by letter";
                     let found = format!("`{}`", shorten(id));
                     let spelled = problem!(&at, "ids in the spelling of the split", found, hint);

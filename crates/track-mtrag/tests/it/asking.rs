@@ -96,7 +96,7 @@ fn passages_without_scores_are_not_ranked() {
     let response = ", \"predictions\": [{\"text\": \"Which one?\"}]";
     let result = score("b.jsonl", &line("cc01<::>2", passage, response)).unwrap();
     let tables: Vec<&str> = result.tables.iter().map(|table| table.name).collect();
-    assert_eq!(tables, ["responses"]);
+    assert_eq!(tables, ["texts", "responses"]);
     assert!(result.warnings.iter().any(|warning| warning.contains("nothing is ranked")));
     let other = "{\"document_id\": \"g2-0-80x\", \"score\": 1}";
     let result = score("c.jsonl", &line("cc01<::>2", other, "")).unwrap();
@@ -136,13 +136,13 @@ fn a_response_that_ends_with_a_question_asks() {
         [
             "cloud never 4 1 0 0.0000 0.0000 0.0000 0.5000 0.5000",
             "cloud always 4 1 4 0.2500 1.0000 0.4000 0.5000 0.5000",
-            "cloud response asks 4 1 1 0.0000 0.0000 0.0000 0.3333 0.3333",
+            "cloud response ends with ? 4 1 1 0.0000 0.0000 0.0000 0.3333 0.3333",
             "govt never 4 1 0 0.0000 0.0000 0.0000 0.5000 0.5000",
             "govt always 4 1 4 0.2500 1.0000 0.4000 0.5000 0.5000",
-            "govt response asks 4 1 1 1.0000 1.0000 1.0000 1.0000 1.0000",
+            "govt response ends with ? 4 1 1 1.0000 1.0000 1.0000 1.0000 1.0000",
             "all never 8 2 0 0.0000 0.0000 0.0000 0.5000 0.5000",
             "all always 8 2 8 0.2500 1.0000 0.4000 0.5000 0.5000",
-            "all response asks 8 2 2 0.5000 0.5000 0.5000 0.6667 0.6667",
+            "all response ends with ? 8 2 2 0.5000 0.5000 0.5000 0.6667 0.6667",
         ]
     );
     let one_domain = table("responses", "c.jsonl", &answer("cc03<::>1", "Which one?"));

@@ -12,6 +12,16 @@ pub(crate) fn sample_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/sample-mtrag")
 }
 
+/// The released files, or `None` after printing that the test is skipped.
+pub(crate) fn released() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/mtrag");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("skipped: the released files are not in {}", folder.display());
+    None
+}
+
 pub(crate) fn open(folder: &Path) -> Mtrag {
     Mtrag::open(DataDir::Folder(folder.to_owned()), None).unwrap()
 }

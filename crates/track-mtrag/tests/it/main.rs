@@ -4,8 +4,11 @@
 
 mod asking;
 mod common;
+mod placed;
+mod published;
 mod release;
 mod released;
+mod responses;
 mod sample;
 mod scores;
 mod unjudged;

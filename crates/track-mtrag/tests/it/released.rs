@@ -1,18 +1,8 @@
 //! The released files. The tests are skipped without them.
 
-use crate::common::open;
+use crate::common::{open, released};
 use clariq_collections::{Collection, DataDir};
 use clariq_track_mtrag::{Domain, KIND, Mtrag, MtragSplit, PASSAGES};
-use std::path::{Path, PathBuf};
-
-fn released() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/mtrag");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: the released files are not in {}", folder.display());
-    None
-}
 
 #[test]
 fn two_domains_are_read_as_they_were_released() {

@@ -2,6 +2,7 @@
 
 use crate::common::{sample, sample_folder, write};
 use clariq_collections::{Collection, DataDir, OfficialVerdict, Validation, ValidationOptions};
+use clariq_core::RequestId;
 use clariq_files::Source;
 use clariq_track_mtrag::{KIND, Mtrag, MtragSplit, PASSAGES};
 use serde_json::{Value, json};
@@ -11,7 +12,10 @@ use std::path::Path;
 fn task_a(mtrag: &Mtrag) -> Vec<Value> {
     let requests = mtrag.requests(MtragSplit::ALL[1].as_split(), PASSAGES).unwrap();
     let contexts = json!([{ "document_id": "g1-0-90", "score": 1.5, "text": "…" }]);
-    let line = |id| json!({ "task_id": id, "Collection": "govt", "contexts": contexts });
+    let line = |id: RequestId| {
+        let domain = if id.as_str().starts_with("cc") { "govt" } else { "cloud" };
+        json!({ "task_id": id, "Collection": domain, "contexts": contexts })
+    };
     requests.map(|request| line(request.unwrap().id)).collect()
 }
 
@@ -92,7 +96,10 @@ fn every_rule_is_checked() {
     );
     assert_eq!(
         broken("task_id", json!("cc01<::>2")),
-        ["an answer to every request of the split: none to `cc02<::>2`"]
+        [
+            "every request once: `cc01<::>2` again",
+            "an answer to every request of the split: none to `cc02<::>2`",
+        ]
     );
     assert_eq!(
         found(&validate(&lines[..7])),
@@ -126,7 +133,7 @@ fn ids_of_the_other_spelling_are_errors_where_the_input_is_known_and_empty_passa
     let folder = tempfile::tempdir().unwrap();
     let form = "mtrag-human/retrieval_tasks/govt/govt_lastturn.jsonl";
     write(folder.path(), form, "{\"_id\": \"a<::>1\", \"text\": \"|user|: moon\"}\n");
-    let answer = json!({ "task_id": "a::1", "Collection": "x", "contexts": [] });
+    let answer = json!({ "task_id": "a::1", "Collection": "govt", "contexts": [] });
     write(folder.path(), "a.jsonl", &answer.to_string());
     let data = DataDir::Folder(folder.path().to_owned());
     let options = ValidationOptions::new(&|_| 0, 0);

@@ -1,0 +1,170 @@
+//! The organisers' scores of responses that need no model: ROUGE-L and token recall against the reference
+//! response, and the share of a response's tokens that a passage has. Source: `run_algorithmic.py`, which
+//! `scripts/evaluation/run_generation_eval.py` of the repository calls, and the package `rouge-score`.
+
+use crate::domains::Domain;
+use crate::submission::GivenResponse;
+use crate::tasks::MtragTask;
+use clariq_collections::evaluation::{ResultCell, ResultTable};
+use clariq_core::{RequestId, is_python_space};
+use clariq_eval::exact_mean;
+use regex::Regex;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
+
+/// The name of the row of all domains.
+const ALL: &str = "all";
+
+/// The scores of a response.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ResponseScores {
+    /// F1 of the longest common subsequence of the tokens of response and reference, without stemming.
+    pub rouge_l: f64,
+    /// The share of the reference's tokens that the response has.
+    pub recall: f64,
+    /// The largest share of the response's tokens that one of its passages has; `None` without passages.
+    pub k_precision: Option<f64>,
+}
+
+impl ResponseScores {
+    /// The scores of a response against a reference and the passages that it was written from.
+    pub fn of(response: &str, reference: &str, passages: &[String]) -> Self {
+        let tokens = tokens(response);
+        let shares = passages.iter().map(|passage| {
+            let common = common(&tokens, &self::tokens(passage));
+            share(common, tokens.len())
+        });
+        let reference_tokens = self::tokens(reference);
+        Self {
+            rouge_l: rouge_l(&rouge_tokens(response), &rouge_tokens(reference)),
+            recall: share(common(&tokens, &reference_tokens), reference_tokens.len()),
+            k_precision: shares.max_by(f64::total_cmp),
+        }
+    }
+}
+
+/// The mean scores of responses by domain, and over all; `None` if no response has a reference. As in the
+/// organisers' program, the first reference counts.
+pub(crate) fn response_table(
+    tasks: &[MtragTask],
+    responses: &HashMap<RequestId, GivenResponse>,
+) -> Option<ResultTable> {
+    let mut domains: BTreeMap<Domain, Vec<ResponseScores>> = BTreeMap::new();
+    for task in tasks {
+        let (Some(response), Some(reference)) = (responses.get(&task.id), task.targets.first())
+        else {
+            continue;
+        };
+        let scores = ResponseScores::of(&response.text, reference, &response.passages);
+        domains.entry(task.domain).or_default().push(scores);
+    }
+    let all: Vec<ResponseScores> = domains.values().flatten().copied().collect();
+    let rows = domains.iter().map(|(domain, scores)| row(domain.name(), scores));
+    let rows: Vec<_> = rows.chain([row(ALL, &all)]).collect();
+    let header = vec!["domain", "responses", "RougeL", "recall", "K-precision"];
+    (!all.is_empty()).then_some(ResultTable { name: "texts", header, rows })
+}
+
+fn row(name: &str, scores: &[ResponseScores]) -> Vec<ResultCell> {
+    let mean = |of: fn(&ResponseScores) -> Option<f64>| {
+        let values: Vec<f64> = scores.iter().filter_map(of).collect();
+        if values.is_empty() {
+            ResultCell::Empty
+        } else {
+            ResultCell::Figure(exact_mean(values), 5)
+        }
+    };
+    vec![
+        ResultCell::Text(name.to_owned()),
+        ResultCell::Count(scores.len()),
+        mean(|scores| Some(scores.rouge_l)),
+        mean(|scores| Some(scores.recall)),
+        mean(|scores| scores.k_precision),
+    ]
+}
+
+fn share(part: usize, whole: usize) -> f64 {
+    if part == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// The number of tokens that two lists have in common, each as often as in both.
+fn common(one: &[String], other: &[String]) -> usize {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for token in one {
+        *counts.entry(token).or_default() += 1;
+    }
+    let mut common = 0;
+    for token in other {
+        if let Some(count) = counts.get_mut(token.as_str()).filter(|count| **count > 0) {
+            *count -= 1;
+            common += 1;
+        }
+    }
+    common
+}
+
+static ARTICLES: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b(a|an|the)\b").expect("a valid expression"));
+
+/// The words of a text in lower case, without ASCII punctuation and articles.
+fn tokens(text: &str) -> Vec<String> {
+    let mut plain = text.to_lowercase();
+    plain.retain(|character| !character.is_ascii_punctuation());
+    let plain = ARTICLES.replace_all(&plain, " ");
+    let words = plain.split(is_python_space).filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
+}
+
+/// The tokens of `rouge-score`: runs of ASCII letters and digits in lower case.
+fn rouge_tokens(text: &str) -> Vec<String> {
+    let is_other = |character: char| !character.is_ascii_lowercase() && !character.is_ascii_digit();
+    let lower = text.to_lowercase();
+    lower.split(is_other).filter(|token| !token.is_empty()).map(str::to_owned).collect()
+}
+
+fn rouge_l(response: &[String], reference: &[String]) -> f64 {
+    let common = longest_common_subsequence(reference, response);
+    if common == 0 {
+        return 0.0;
+    }
+    let precision = common as f64 / response.len() as f64;
+    let recall = common as f64 / reference.len() as f64;
+    2.0 * precision * recall / (precision + recall)
+}
+
+/// The length of the longest common subsequence, by a row of the usual table at a time.
+fn longest_common_subsequence(one: &[String], other: &[String]) -> usize {
+    let mut row = vec![0; other.len() + 1];
+    for token in one {
+        let mut before = 0;
+        for (place, of_other) in other.iter().enumerate() {
+            let above = row[place + 1];
+            row[place + 1] = if token == of_other { before + 1 } else { above.max(row[place]) };
+            before = above;
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn punctuation_and_articles_are_no_tokens() {
+        assert_eq!(
+            tokens("The well-known, a\u{a0}AN e.g. the’s “a” x"),
+            ["wellknown", "eg", "’s", "“", "”", "x"]
+        );
+        assert_eq!(rouge_tokens("It’s a well-known É5."), ["it", "s", "a", "well", "known", "5"]);
+    }
+
+    #[test]
+    fn a_token_counts_as_often_as_in_both_texts() {
+        let passages = ["no no yes".to_owned(), "yes".to_owned()];
+        let scores = ResponseScores::of("no yes no no", "no no maybe", &passages);
+        assert_eq!(scores.recall, 2.0 / 3.0);
+        assert_eq!(scores.k_precision, Some(3.0 / 4.0));
+        assert_eq!(ResponseScores::of("", "", &[]).k_precision, None);
+    }
+}
