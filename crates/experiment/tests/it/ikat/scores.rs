@@ -7,7 +7,7 @@ use clariq_collections::evaluation::{ComparisonOptions, EvalRequest};
 use clariq_eval::{Column, parse_measures};
 use clariq_files::Source;
 use clariq_track_ikat::evaluation::{AssessedBy, IkatEvaluation};
-use clariq_track_ikat::{Ikat, IkatSplit, SAMPLE};
+use clariq_track_ikat::{Ikat, KIND, SAMPLE};
 use clariq_tracks::TRACKS;
 
 #[test]
@@ -63,7 +63,7 @@ fn graded_passages_of_three_columns_are_read_and_their_pool_is_measured() {
     folder.write("four.txt", four.concat());
     folder.write("three.txt", three.concat());
     let ikat = Ikat::open(SAMPLE, None).unwrap();
-    let evaluation = IkatEvaluation::open(&ikat, IkatSplit::parse(SPLIT).unwrap()).unwrap();
+    let evaluation = IkatEvaluation::open(&ikat, KIND.find_split(SPLIT).unwrap().into()).unwrap();
     let eval = |labels: &str| {
         let qrels = folder.path(labels);
         let request = EvalRequest { file: folder.path("a.json"), ..EvalRequest::default() };

@@ -6,10 +6,10 @@ use clariq_collections::{Collection, Split};
 use clariq_core::{Problem, Result, bail};
 use clariq_eval::Measure;
 use clariq_files::Source;
+use clariq_track_clariq::ClariQ;
 use clariq_track_clariq::evaluation::{Official, OfficialTask};
-use clariq_track_clariq::{ClariQ, ClariqSplit};
+use clariq_track_ikat::Ikat;
 use clariq_track_ikat::evaluation::{AssessedBy, IkatEvaluation};
-use clariq_track_ikat::{Ikat, IkatSplit};
 use std::path::Path;
 
 /// What is scored without the options of tracks, as messages call it.
@@ -49,11 +49,10 @@ impl<'a> EvalTask<'a> {
         seed: u64,
     ) -> Result<Self> {
         let EvalArgs { qrels, shown, clariq, ikat, .. } = arguments;
-        let of_ikat = collection.downcast::<Ikat>().zip(IkatSplit::parse(split.name()));
-        if let Some((of_ikat, split)) = of_ikat {
+        if let Some(of_ikat) = collection.downcast::<Ikat>() {
             clariq.refuse("runs of iKAT")?;
             shown.refuse("runs of iKAT")?;
-            let evaluation = Box::new(IkatEvaluation::open(of_ikat, split)?);
+            let evaluation = Box::new(IkatEvaluation::open(of_ikat, split.into())?);
             return Ok(Self::Ikat(evaluation, ikat.options.assessed(qrels.as_deref(), seed)));
         }
         ikat.refuse(&format!("runs of {}", collection.described()))?;
@@ -61,12 +60,11 @@ impl<'a> EvalTask<'a> {
             let hint = "they replace the labels of a split, apart from those of iKAT";
             bail!("--qrels", "no --split beside it", "--split {split}", hint);
         }
-        let of_clariq = collection.downcast::<ClariQ>().zip(ClariqSplit::named(split.name()));
-        let Some((of_clariq, split)) = of_clariq else {
+        let Some(of_clariq) = collection.downcast::<ClariQ>() else {
             clariq.refuse(BY_NAME)?;
             return Ok(Self::Measures(collection.evaluation(split)?));
         };
-        let official = Box::new(Official::new(of_clariq, split));
+        let official = Box::new(Official::new(of_clariq, split.into()));
         let task = clariq.options.official_task(measures, &shown.options)?;
         Ok(match task {
             Some(task) => Self::Official(official, task),
