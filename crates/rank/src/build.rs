@@ -82,18 +82,29 @@ pub(crate) fn build_pipeline<'i>(
     Ok(pipeline)
 }
 
-impl SystemSettings<'_> {
+impl Overridden {
     /// Applies the overrides of a stage, or of another table such as `[answer]`, to its table.
-    pub(crate) fn override_keys(&self, table: &mut Table<'_>, stage: &str) -> Result<()> {
-        let mut overridden = self.overridden.borrow_mut();
-        overridden.names.push(stage.to_owned());
+    pub(crate) fn apply(
+        &mut self,
+        table: &mut Table<'_>,
+        task: Option<&str>,
+        stage: &str,
+    ) -> Result<()> {
+        self.names.push(stage.to_owned());
         for (index, change) in table.file.overrides.iter().enumerate() {
-            if let Some(key) = change.key_of(self.task, stage) {
+            if let Some(key) = change.key_of(task, stage) {
                 table.set(key, index)?;
-                overridden.used[index] = true;
+                self.used[index] = true;
             }
         }
         Ok(())
+    }
+}
+
+impl SystemSettings<'_> {
+    /// Applies the overrides of a stage, or of another table, in the task whose pipeline is built.
+    pub(crate) fn override_keys(&self, table: &mut Table<'_>, stage: &str) -> Result<()> {
+        self.overridden.borrow_mut().apply(table, self.task, stage)
     }
 }
 

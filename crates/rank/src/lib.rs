@@ -34,8 +34,16 @@
 //! assert!(rankings.iter().all(|ranking| ranking.len() <= 3));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Texts of requests are encoded one by one, and a cross-encoder computes the pairs of one request
+//! together, so that a request gets the same bytes alone and with any others. A space is a weighted mean
+//! of cosines, or of dot products, of encoders and of character n-grams; `dense`, `feedback`,
+//! `competition` and `distinct` share one. Before its first stage, a pipeline may have a model prepare the
+//! requests: rewrite them, or write clarifying questions. If a request has several queries, the first
+//! stage retrieves each, and the rankings are fused.
 
 pub mod answers;
+mod based_on;
 mod build;
 mod chat;
 mod context;
@@ -53,6 +61,7 @@ mod table;
 mod tally;
 mod with_parameters;
 
+pub use based_on::BasedOn;
 pub use chat::{Chat, ChatDefaults, Conversation, QUESTION, write_questions};
 pub use context::Context;
 pub use pipeline::{Pipeline, StageTrace};

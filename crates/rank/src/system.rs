@@ -123,10 +123,13 @@ impl SystemFile {
     ) -> Result<(Self, Sections<'i>)> {
         let mut table = Table::parse(ConfigFile { name, text, overrides })?;
         let at = Location::line(name, 1);
-        let space: SpaceConfig =
-            table.take_table("space")?.map(Table::read).transpose()?.unwrap_or_default();
         let none = Overridden { used: vec![false; overrides.len()], names: Vec::new() };
         let overridden = RefCell::new(none);
+        let mut space = table.take_table("space")?;
+        if let Some(table) = &mut space {
+            overridden.borrow_mut().apply(table, None, "space")?;
+        }
+        let space: SpaceConfig = space.map(Table::read).transpose()?.unwrap_or_default();
         let need = table.has("need");
         let settings = SystemSettings {
             registry: STAGES,
@@ -200,11 +203,7 @@ impl SystemFile {
                         [[tasks.NAME.stages]]";
             bail!(at, "either [[stages]] or [tasks]", "both", hint)
         }
-        if Name::new(&*self.name).is_err() {
-            let expected = "a name of letters, digits, `-`, `_` and `.`";
-            let hint = "the name is used in file names and as run tag";
-            bail!(at, expected, (format!("`{}`", self.name)), hint)
-        }
+        check_name(&self.name, at)?;
         let about = self.pipelines().flat_map(Pipeline::about);
         if let Some(uses) =
             about.flat_map(|stage| stage.uses).find(|uses| !self.uses.contains(uses))
@@ -216,8 +215,18 @@ impl SystemFile {
     }
 }
 
+/// Refuses a name that files cannot have.
+pub(crate) fn check_name(name: &str, at: &Location) -> Result<()> {
+    if Name::new(name).is_err() {
+        let expected = "a name of letters, digits, `-`, `_` and `.`";
+        let hint = "the name is used in file names and as run tag";
+        bail!(at, expected, "`{name}`", hint)
+    }
+    Ok(())
+}
+
 impl ExpectedFigures {
-    fn read(table: Table) -> Result<Self> {
+    pub(crate) fn read(table: Table) -> Result<Self> {
         let lines = ["measures", "published"].map(|key| table.keys_of(key)).concat();
         Ok(Self { lines, ..table.read()? })
     }

@@ -6,7 +6,7 @@ use clariq_core::{Result, problem};
 use toml::{Table, Value};
 
 /// The tables beside stages that have parameters.
-const SECTIONS: [&str; 4] = ["models", "need", "answer", "ask"];
+const SECTIONS: [&str; 5] = ["space", "models", "need", "answer", "ask"];
 
 /// The tables of a file with the values of these parameters, and without the comments of the file. The
 /// caller compares what it means with what the parameters mean.

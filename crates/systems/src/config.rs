@@ -1,5 +1,6 @@
 //! The configuration of a system: its file, parsed and checked.
 
+mod based;
 mod check;
 mod variant;
 mod written;
@@ -9,6 +10,7 @@ use crate::overrides::suffix;
 use crate::plan::{AnswerConfig, AskConfig, PASSAGES, Plan, STATEMENTS, each_once};
 use crate::rewrites::Rewrites;
 use crate::{built_in, models, recipes};
+use based::Based;
 use clariq_collections::{Collection, DOCUMENTS, SystemClass, Task};
 use clariq_core::{Checksum, Error, Location, ModelName, Request, Result, SplitRole, bail};
 use clariq_files::{FileContent, MOST_OF_A_CONFIGURATION, Source};
@@ -88,6 +90,13 @@ impl SystemConfig {
     }
 
     fn parse(text: &ConfigText, overrides: &[Override]) -> Result<Self> {
+        let Some(based) = &text.based else { return Self::parse_given(text, overrides) };
+        let all = [&*based.set, overrides].concat();
+        let system = Self::parse_given(&based.text, &all).map_err(|error| based.located(error))?;
+        Ok(based.named(system, text))
+    }
+
+    fn parse_given(text: &ConfigText, overrides: &[Override]) -> Result<Self> {
         Self::parse_as_given(text, overrides).map_err(|error| match error {
             Error::Problem(mut problem) if problem.at.file == text.name => {
                 if let Some(change) = culprit(text, overrides) {
@@ -100,7 +109,7 @@ impl SystemConfig {
     }
 
     fn parse_as_given(text: &ConfigText, overrides: &[Override]) -> Result<Self> {
-        let ConfigText { name: file, text, checksum } = text;
+        let ConfigText { name: file, text, checksum, .. } = text;
         let (parsed, sections) = SystemFile::parse_with_sections(file, text, overrides)?;
         let Sections { models, need, answer, ask } = sections;
         let endpoints = models.map(models::read).transpose()?.unwrap_or_default();
@@ -308,13 +317,14 @@ struct ConfigText {
     /// The file, for messages.
     name: String,
     text: String,
+    /// Of the file and, if it is based on another, of that.
     checksum: Checksum,
+    based: Option<Box<Based>>,
 }
 
 impl ConfigText {
     fn read(source: &Source) -> Result<Self> {
         let FileContent { name, bytes, .. } = source.read_at_most(MOST_OF_A_CONFIGURATION)?;
-        let checksum = Checksum::of(&bytes);
         let text = match std::str::from_utf8(&bytes) {
             Ok(text) => text.to_owned(),
             Err(error) => {
@@ -326,7 +336,20 @@ impl ConfigText {
                 bail!((Location::line(name, line)), "TOML in UTF-8", found, hint)
             }
         };
-        Ok(Self { name, text, checksum })
+        let based = Based::read(&name, &text)?.map(Box::new);
+        let checksum = match &based {
+            Some(based) => Checksum::of_pieces([&bytes[..], based.text.text.as_bytes()]),
+            None => Checksum::of(&bytes),
+        };
+        Ok(Self { name, text, checksum, based })
+    }
+
+    /// The file whose keys the system has, and the parameters that override them.
+    fn with_keys(&self, overrides: &[Override]) -> (&Self, Vec<Override>) {
+        match &self.based {
+            Some(based) => (&based.text, [&*based.set, overrides].concat()),
+            None => (self, overrides.to_vec()),
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Training recipes by name: the built-in ones, and files.
 
-use clariq_core::{ModelKind, Recipe, Result, bail};
+use clariq_core::{ModelKind, Problem, Recipe, Result, bail};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
+use clariq_rank::BasedOn;
 use std::path::Path;
 
 const BUILT_IN: &[(&str, &str)] = built_in!("../configs/models/"
@@ -11,16 +12,36 @@ const BUILT_IN: &[(&str, &str)] = built_in!("../configs/models/"
 
 /// The recipe of that name, or in that file.
 pub fn find(name: &str) -> Result<Option<Recipe>> {
+    source(name)?.map(|(file, text)| read(&file, &text)).transpose()
+}
+
+/// The file of the recipe, for messages, and its text.
+fn source(name: &str) -> Result<Option<(String, String)>> {
     let path = Path::new(name);
     if path.extension().is_some_and(|extension| extension == "toml") && path.is_file() {
         let input = Source::new(path).read_at_most(MOST_OF_A_CONFIGURATION)?;
-        let text = String::from_utf8_lossy(&input.bytes);
-        return Ok(Some(Recipe::parse(&input.name, &text)?));
+        let text = String::from_utf8_lossy(&input.bytes).into_owned();
+        return Ok(Some((input.name, text)));
     }
     let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
-    let parse =
-        |(name, text): &(&str, &str)| Recipe::parse(&format!("configs/models/{name}.toml"), text);
-    built_in.map(parse).transpose()
+    Ok(built_in.map(|(name, text)| (format!("configs/models/{name}.toml"), (*text).to_owned())))
+}
+
+/// Reads a recipe, or one that is another with other values.
+fn read(file: &str, text: &str) -> Result<Recipe> {
+    let Some(based) = BasedOn::read(file, text)? else { return Recipe::parse(file, text) };
+    let Some((base_file, base)) = source(&based.base)? else {
+        let hint = "`clariq train --help` says what is a recipe";
+        let found = format!("`{}`, which is none", based.base);
+        bail!((based.at), "a training recipe", found, hint)
+    };
+    let base = Recipe::parse(&base_file, &base)?;
+    let mut set: Vec<String> =
+        based.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    for (key, value) in [("name", based.name), ("description", based.description)] {
+        set.push(format!("{key}={}", toml::Value::String(value)));
+    }
+    base.with(&set).map_err(|error| Problem { at: based.set_at, ..error.to_problem() }.into())
 }
 
 /// The recipe of that name, or in that file, if it trains a model of that kind.

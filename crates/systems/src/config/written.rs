@@ -26,7 +26,8 @@ impl SystemConfig {
             bail!("--output", expected, "`{new_name}`", hint);
         }
         let text = ConfigText::read(&built_in::source(name)?)?;
-        let mut file = with_parameters(&text.name, &text.text, overrides)?;
+        let (keys, all) = text.with_keys(overrides);
+        let mut file = with_parameters(&keys.name, &keys.text, &all)?;
         file.remove("expected");
         file.insert("name".to_owned(), new_name.into());
         file.insert("description".to_owned(), description.into());

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests read the files that they have written")]
 #![expect(clippy::needless_raw_string_hashes, reason = "snapbox writes them")]
 
+mod based_on;
 mod config;
 mod documents;
 mod fuzz_corpora;

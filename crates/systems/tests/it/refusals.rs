@@ -55,7 +55,7 @@ fn similar_names_are_told() {
         changed("[[stages]]", "[[stage]]"),
         str![[r#"
 mine.toml:3
-  expected: one of `name`, `description`, `uses`, `conversation`, `space`, `rewrite`, `stages`, `tasks`, `models`, `need`, `answer`, `ask`, `expected`
+  expected: one of `name`, `description`, `chosen_on`, `uses`, `conversation`, `space`, `rewrite`, `stages`, `tasks`, `models`, `need`, `answer`, `ask`, `expected`
      found: `stage`: unknown field `stage`
 hint: did you mean `stages`?
 
