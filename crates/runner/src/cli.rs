@@ -13,8 +13,6 @@ use clap::{Arg, Args as _, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clariq_core::{Engine, Problem, Result, bail, read_regular};
 use clariq_experiment::cache;
 use clariq_files::MOST_OF_A_CONFIGURATION;
-use std::env;
-use std::path::Path;
 
 /// Baselines, rankings and scores for conversational search
 ///
@@ -205,41 +203,27 @@ fn with_negative_numbers(argument: Arg) -> Arg {
 }
 
 pub(crate) fn parse() -> Result<Cli, clap::Error> {
-    let mut command = command();
-    if env::args_os().any(|argument| argument == "--version") {
-        // clap keeps texts for as long as the program runs.
-        command = command.long_version(&*long_version().leak());
-    }
+    // clap keeps texts for as long as the program runs.
+    let command = command().version(&*version().leak());
     Cli::from_arg_matches(&command.try_get_matches()?)
 }
 
-/// The version with what a report of a bug needs: the commit, and what learned models run on.
-fn long_version() -> String {
+/// The version with what a report of a bug needs: the commit, and what learned models run on. Nothing is
+/// started: `clariq doctor` tells whether the other program does.
+fn version() -> String {
     let commit = option_env!("CLARIQ_COMMIT").filter(|commit| !commit.is_empty());
-    let program = learned::program();
-    let learned =
-        program.as_ref().map_or("not installed".to_owned(), |path| path.display().to_string());
+    let learned = learned::program();
+    let learned = learned.map_or("not installed".to_owned(), |path| path.display().to_string());
     let libtorch =
         read_regular(&cache::folder().join("libtorch/build-version"), MOST_OF_A_CONFIGURATION);
     let libtorch = libtorch.ok().and_then(|version| String::from_utf8(version).ok());
     let libtorch = libtorch.map(|version| version.trim().to_owned());
-    let libtorch = libtorch.unwrap_or_else(|| without_version(program.as_deref()));
     format!(
-        "{}\ncommit          {}\nlearned models  {learned}\nlibtorch        {libtorch}",
+        "{}\ncommit          {}\nlearned models  {learned}\nlibtorch        {}",
         env!("CARGO_PKG_VERSION"),
         commit.unwrap_or("not known"),
+        libtorch.as_deref().unwrap_or("none of `clariq setup`"),
     )
-}
-
-/// A libtorch that `clariq setup` did not install has no version, but the program starts with it or not.
-fn without_version(program: Option<&Path>) -> String {
-    let Some(program) = program else { return "not installed".to_owned() };
-    // The program itself has started.
-    let is_this = env::current_exe().is_ok_and(|this| this == program);
-    match if is_this { None } else { learned::trouble(program) } {
-        None => "found by that program".to_owned(),
-        Some(trouble) => format!("not found: {trouble}"),
-    }
 }
 
 impl Cli {

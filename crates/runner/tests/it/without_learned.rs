@@ -77,6 +77,19 @@ fn the_command_loads_no_libtorch() {
 }
 
 #[test]
+fn both_versions_are_told_without_the_other_program() {
+    let bench = Bench::new();
+    let learned = "#!/bin/sh\ntouch started\n";
+    std::fs::write(bench.path("learned"), learned).expect("written");
+    let script =
+        "chmod +x learned; export CLARIQ_LEARNED=./learned; \"$0\" -V >short; \"$0\" --version";
+    let long = bench.shell(&["sh"], script);
+    assert_eq!(long.stdout, bench.text("short"));
+    assert!(long.stdout.contains("\nlearned models  ./learned\n"), "{}", long.stdout);
+    assert!(!bench.path("started").exists());
+}
+
+#[test]
 fn doctor_explains_a_program_that_does_not_start() {
     let bench = Bench::with_sample().with_learned("/nonexistent/clariq-learned");
     let finished = bench.run(&["doctor", "--data", "data"]);
