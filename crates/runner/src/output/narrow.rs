@@ -1,8 +1,8 @@
-//! Tables that are wider than a terminal: their longest texts wrapped, or their columns below each
-//! other.
+//! Tables that are wider than a terminal: comfy-table wraps their texts, and columns without room stand
+//! below each other.
 
 use super::sheet::{Cell, Sheet};
-use super::terminal::{LEAST_ROOM, wrap};
+use super::terminal::LEAST_ROOM;
 use std::mem;
 
 /// The columns between two columns.
@@ -25,27 +25,17 @@ impl TextGrid {
         }
     }
 
-    /// The table in at most `width` columns: as it is, with its longest texts wrapped, or as several
-    /// that all begin with its first texts.
-    pub(super) fn within(mut self, width: usize) -> Vec<Self> {
+    /// The table, or several that all begin with its first texts, so that each has room in `width` columns
+    /// with its texts wrapped.
+    pub(super) fn within(self, width: usize) -> Vec<Self> {
         let columns: Vec<usize> = (0..self.header.len()).collect();
-        if self.total(&columns) <= width {
+        if self.least(&columns) <= width {
             return vec![self];
         }
-        let texts = columns.iter().copied().filter(|&column| self.is_text[column]);
-        if let Some(longest) = texts.clone().max_by_key(|&column| self.width(column)) {
-            let others = self.total(&columns) - self.width(longest);
-            if others + LEAST_ROOM <= width {
-                self.wrap(longest, width - others);
-                return vec![self];
-            }
-        }
-        let half = width / 2;
-        texts.collect::<Vec<_>>().into_iter().for_each(|column| self.wrap(column, half));
-        let mut first: Vec<usize> = Vec::new();
+        let mut first = Vec::new();
         for column in columns.iter().copied().take_while(|&column| self.is_text[column]) {
             first.push(column);
-            if self.total(&first) > half {
+            if self.least(&first) > width / 2 {
                 first.pop();
                 break;
             }
@@ -54,7 +44,7 @@ impl TextGrid {
         let mut part = first.clone();
         for &column in &columns[first.len()..] {
             part.push(column);
-            if self.total(&part) > width && part.len() > first.len() + 1 {
+            if self.least(&part) > width && part.len() > first.len() + 1 {
                 part.pop();
                 parts.push(mem::replace(&mut part, first.clone()));
                 part.push(column);
@@ -64,22 +54,16 @@ impl TextGrid {
         parts.iter().map(|part| self.part(part)).collect()
     }
 
-    fn width(&self, column: usize) -> usize {
-        let cells =
-            self.rows.iter().filter_map(|row| row.get(column)).chain([&self.header[column]]);
-        let lines = cells.flat_map(|cell| cell.lines());
-        lines.map(|line| line.chars().count()).max().unwrap_or(0)
-    }
-
-    fn total(&self, columns: &[usize]) -> usize {
-        let widths: usize = columns.iter().map(|&column| self.width(column)).sum();
-        widths + usize::from(GAP) * columns.len().saturating_sub(1)
-    }
-
-    fn wrap(&mut self, column: usize, width: usize) {
-        for cell in self.rows.iter_mut().filter_map(|row| row.get_mut(column)) {
-            *cell = wrap(cell, width).join("\n");
-        }
+    /// The least width of some columns: texts can be wrapped.
+    fn least(&self, columns: &[usize]) -> usize {
+        let width = |&column: &usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            let cells = cells.chain([&self.header[column]]);
+            let whole = cells.map(|cell| cell.chars().count()).max().unwrap_or(0);
+            if self.is_text[column] { whole.min(LEAST_ROOM) } else { whole }
+        };
+        let gaps = usize::from(GAP) * columns.len().saturating_sub(1);
+        columns.iter().map(width).sum::<usize>() + gaps
     }
 
     fn part(&self, columns: &[usize]) -> Self {

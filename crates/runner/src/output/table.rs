@@ -3,11 +3,11 @@
 
 use super::narrow::{GAP, TextGrid};
 use super::sheet::Sheet;
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 use std::io::{self, Write};
 
 pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
-    write_grid(&TextGrid::of(sheet), out)
+    write_grid(&TextGrid::of(sheet), None, out)
 }
 
 /// The same in lines of at most `width` columns.
@@ -16,14 +16,18 @@ pub(super) fn write_within(sheet: &Sheet, width: usize, out: &mut dyn Write) -> 
         if index > 0 {
             writeln!(out)?;
         }
-        write_grid(grid, out)?;
+        write_grid(grid, Some(width), out)?;
     }
     Ok(())
 }
 
-fn write_grid(grid: &TextGrid, out: &mut dyn Write) -> io::Result<()> {
+fn write_grid(grid: &TextGrid, width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    if let Some(width) = width {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(u16::try_from(width).unwrap_or(u16::MAX));
+    }
     table.set_header(&grid.header);
     for row in &grid.rows {
         table.add_row(row);
@@ -31,8 +35,12 @@ fn write_grid(grid: &TextGrid, out: &mut dyn Write) -> io::Result<()> {
     let columns = grid.header.len();
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, if index + 1 == columns { 0 } else { GAP }));
-        let text = grid.is_text[index];
-        column.set_cell_alignment(if text { CellAlignment::Left } else { CellAlignment::Right });
+        if grid.is_text[index] {
+            column.set_cell_alignment(CellAlignment::Left);
+        } else {
+            column.set_cell_alignment(CellAlignment::Right);
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
     }
     for line in table.lines() {
         writeln!(out, "{}", line.trim_end())?;
