@@ -3,6 +3,10 @@
 //! Other crates see the trait [`Engine`](clariq_core::Engine), which [`Torch`] implements, and the
 //! models that it opens.
 //!
+//! Documents are computed in groups of equal length, without padding, one group per thread, and the
+//! result does not depend on the number of threads. Its last digits depend on the processor: the record
+//! of a run names the instruction set.
+//!
 //! ```no_run
 //! use clariq_bert::BertEncoder;
 //! use clariq_core::{Encoder, ModelOptions};

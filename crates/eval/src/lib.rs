@@ -2,6 +2,8 @@
 //! significance tests, and counts of lines and topics that scores ignore. The definitions of an
 //! official scorer are in the crate of its track.
 //!
+//! Measures follow the definitions of `trec_eval`, and those that it lacks, `ir_measures`.
+//!
 //! ```
 //! use clariq_eval::{Qrels, RankedRun, evaluate, parse_measures};
 //! use clariq_files::{Judgement, Run, RunLine};

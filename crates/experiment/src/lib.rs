@@ -70,6 +70,10 @@
 //!
 //! Learned stages need an [engine](clariq_core::Engine), which is a field of the [`Session`];
 //! without one they are refused.
+//!
+//! The statements of a user, and the sentences from which an answer is composed, are documents of their
+//! own for that user and that request, indexed in memory. Vectors are cached: those of a collection's
+//! documents in one file, those of requests, statements and sentences in one file each per encoder.
 
 #![cfg_attr(
     test,

@@ -4,6 +4,12 @@
 //! reports problems with file and line as [`Problem`](clariq_core::Problem)s; every writer replaces its
 //! target only when it is complete. A `read_…` stops at the first problem; the `parse_…`
 //! of the same name reports all of them.
+//!
+//! Output goes to a temporary file beside its target, and signal handlers remove what an interrupted
+//! command leaves behind. An output is none of the command's inputs, compared by device and inode.
+//! Records are read here, so that a quote that is never closed is an error at the line where it opens;
+//! the tests compare the reader with the crate `csv`. Parsers report to a *sink*: commands stop at the
+//! first error and `data check` collects all, so that both accept the same files.
 
 #![cfg_attr(
     test,

@@ -1,6 +1,10 @@
 //! Folders of models in the layouts of Hugging Face and sentence-transformers: configuration, weights,
 //! tokenizer, pooling; and the tokens of texts. No libtorch is needed for any of it. A key that would
 //! change a result and is not supported is refused by name.
+//!
+//! So `clariq` itself opens models whose requests are looked up in a table. If their documents are not
+//! indexed yet, the command ends with an error of the kind `NoEngine` before it has read a request, and
+//! continues as `clariq-learned`.
 
 #![allow(
     clippy::cast_possible_wrap,

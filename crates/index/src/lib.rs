@@ -2,6 +2,13 @@
 //! index of the weights that models give to words, and a store of texts on the disk. No other crate
 //! knows tantivy.
 //!
+//! Scores of BM25 are sums in `f64`, in the order of operations of `rank_bm25`, so that documents that tie
+//! in the published baseline tie here. Large indexes are searched with pruning, which finds what the
+//! exhaustive search finds, bit for bit; weights of models are searched exhaustively, in parts of 65,536
+//! documents whose sums fit into a processor's cache. An index is verified completely before it is
+//! opened, unless the process has just built it, and its large files are memory-mapped; so is the store
+//! of texts that do not fit into memory, whose checksum no order of reading changes.
+//!
 //! ```
 //! use clariq_track_clariq::ClariQ;
 //! use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer};

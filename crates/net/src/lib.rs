@@ -9,6 +9,10 @@
 //! Two protocols are known, the key `dialect` of a table: `v1`, the paths and forms of `OpenAI`, vLLM,
 //! llama.cpp, Jina and Cohere (`/chat/completions`, `/embeddings`, `/rerank`), and `tei`, those of
 //! text-embeddings-inference (`/embed`, `/rerank` and others).
+//!
+//! The cache and a recording keep an answer as the server gave it, what the model thinks included, so
+//! that another reading needs no other call. The key of an answer in the cache has the name that the
+//! server gives its model; a recording has it in the answer, and needs no server.
 
 pub mod download;
 mod http;

@@ -1,5 +1,8 @@
 //! Reads and writes the files of `ClariQ`: topics, facets, the question bank, relevance labels, run
 //! files and need files.
+//!
+//! The evaluation computes what the official scorer computes, to the last digit, numpy's order of
+//! summation included. Pickles are read by `python3` with a restricted unpickler, which writes JSON lines.
 
 // No file may end the process: nothing is indexed or unwrapped but where it is said.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]

@@ -8,6 +8,10 @@
 //! Source: the repository [IBM/mt-rag-benchmark](https://github.com/IBM/mt-rag-benchmark), whose
 //! folder is the data folder; Katsis et al., *MTRAG: A Multi-Turn Conversational Benchmark for
 //! Evaluating Retrieval-Augmented Generation Systems*, TACL 2025.
+//!
+//! A request is ranked over the passages of its own domain, with the statistics of that domain, which
+//! [`Collection::part_of`](clariq_collections::Collection::part_of) names. A run over all domains is
+//! scored in each of them and weighted, as the organisers do.
 
 // No file may end the process: nothing is indexed or unwrapped but where it is said.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
