@@ -6,7 +6,7 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Result, bail};
-use clariq_experiment::tune::{Grid, GridSearch, TuningLabels};
+use clariq_experiment::tune::{Grid, GridSearch, TuningGain, TuningLabels};
 use clariq_files::{Target, refuse_input};
 use clariq_rank::Override;
 use clariq_systems::SystemConfig;
@@ -125,6 +125,9 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
     }
     let held_out = tuned.held_out();
     row("held out".to_owned(), &held_out.means);
+    if let Some(before) = &tuned.as_it_is {
+        row("as it is".to_owned(), &before.means);
+    }
     sheet.print(settings.format)?;
     if let (Some(output), Some(best)) = (&arguments.output, tuned.best_first().first()) {
         let on = match labels {
@@ -144,5 +147,13 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
         settings.note(&format!("fold {fold}: best on the other folds: {choice}"));
     }
     settings.note("held out: each fold, scored with the parameters that were best on the others");
+    if let Some(gain) = tuned.gain(&held_out, settings.options.seed) {
+        let TuningGain { difference, interval: (low, high) } = gain;
+        let verdict = if low > 0.0 { "better" } else { "no better" };
+        settings.note(&format!(
+            "{verdict} than the system as it is: {measure} held out - as it is = {difference:.4} (95 % \
+             interval {low:.4} to {high:.4})"
+        ));
+    }
     Ok(Outcome::Done)
 }
