@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests read the files that they have written")]
 #![expect(clippy::needless_raw_string_hashes, reason = "snapbox writes them")]
 
+mod advisories;
 mod ask;
 mod chat;
 mod common;
