@@ -146,6 +146,16 @@ impl Analyzer {
         tokens
     }
 
+    /// The share of the words of a text that are stop words of the analyser's language, from 0 to 1; 0 for
+    /// languages without a list, and for analysers that are no Snowball's.
+    pub fn share_of_stop_words(self, text: &str) -> f64 {
+        let Some(language) = self.language() else { return 0.0 };
+        let words = snowball::words(text).count();
+        let mut kept = 0;
+        snowball::for_each_token(language, text, &mut |_| kept += 1);
+        words.saturating_sub(kept) as f64 / words.max(1) as f64
+    }
+
     /// Calls `emit` with the tokens of a text, in order and with repeats.
     pub(crate) fn for_each_token(self, text: &str, emit: &mut dyn FnMut(&str)) {
         match self.language() {

@@ -33,9 +33,14 @@ pub(super) fn for_each_token(language: Language, text: &str, emit: &mut dyn FnMu
         let text = composed(text);
         let text = if language == Language::Turkish { with_dots(&text) } else { text };
         let text = cut_long_words(&text);
-        let words = text.split(|c: char| !c.is_alphanumeric() && !is_combining_mark(c));
-        words.filter(|word| !word.is_empty()).for_each(analyze);
+        words(&text).for_each(analyze);
     });
+}
+
+/// The runs of letters, marks and digits.
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && !is_combining_mark(c));
+    words.filter(|word| !word.is_empty())
 }
 
 /// English splits texts itself; the other languages get their words one by one.

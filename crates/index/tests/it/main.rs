@@ -9,4 +9,5 @@ mod damage;
 mod explain;
 mod lucene;
 mod scorers;
+mod snowball;
 mod text_store;

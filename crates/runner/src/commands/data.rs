@@ -1,5 +1,7 @@
 //! `clariq data`: check, count, fetch and export the files of a collection.
 
+mod language;
+
 use crate::arguments::{Names, folder, one_of};
 use crate::failure::{Outcome, print_findings};
 use crate::output::{Cell, Format, Sheet, print_json};
@@ -7,7 +9,7 @@ use crate::settings::Settings;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use clariq_collections::fetch::{FetchOutcome, FetchRequest, fetch as fetch_files};
-use clariq_collections::{Amount, DataDir, Kind, Release, ReleasedFile};
+use clariq_collections::{Amount, DataDir, Kind, OWN, Release, ReleasedFile};
 use clariq_core::{Result, Severity, SplitRole, bail};
 use clariq_experiment::Observer;
 use clariq_experiment::export::{export as write_files, write_requests};
@@ -71,7 +73,16 @@ fn check(settings: &Settings) -> Result<Outcome> {
     }
     print_findings(&report.findings, None);
     sheet.print(settings.format)?;
-    Ok(if report.findings.has_errors() { Outcome::CheckFailed } else { Outcome::Done })
+    if report.findings.has_errors() {
+        return Ok(Outcome::CheckFailed);
+    }
+    let collection = settings.collection()?;
+    if collection.kind() == OWN.name
+        && let Some(note) = language::note(&*collection)?
+    {
+        settings.note(&note);
+    }
+    Ok(Outcome::Done)
 }
 
 fn stats(settings: &Settings) -> Result<Outcome> {
