@@ -6,7 +6,7 @@ use crate::{
     CheckReport, Collection, DataDir, Release, Split, Task, Validation, ValidationOptions,
 };
 use clariq_core::{Error, Problem, ProblemKind, TextKeeper, problem};
-use clariq_files::{Source, nearest_folder};
+use clariq_files::{FileContent, MOST_OF_A_RUN, Run, Source, nearest_folder, parse_run, strictly};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -44,6 +44,8 @@ pub struct Kind {
     /// Checks a run over a split: the official verdict, and problems that the official program
     /// overlooks.
     pub validate: Validate,
+    /// The rankings of a submission in a form of its own; `None` for any other file.
+    pub rankings: fn(&FileContent) -> Option<Result<Run, Error>>,
     /// The names of the figures of its own that configurations may expect.
     pub figures: fn() -> Vec<String>,
     /// The source of its released files, with the digests that are known.
@@ -97,6 +99,13 @@ impl Tracks {
         let is_there = usual.signs.first().is_some_and(|sign| folder.join(sign).exists());
         let sample = usual.sample.clone().filter(|_| !is_there);
         sample.unwrap_or(DataDir::Folder(folder))
+    }
+
+    /// Reads a TREC run, or the rankings of a submission in the form of one of the collections.
+    pub fn read_run(&self, source: &Source) -> Result<Run, Error> {
+        let input = source.read_at_most(MOST_OF_A_RUN)?;
+        let own = self.0.iter().find_map(|kind| (kind.rankings)(&input));
+        own.unwrap_or_else(|| strictly(|sink| parse_run(&input, sink)))
     }
 
     /// The kind of a submission, by the name of its file; `None` for TREC runs.

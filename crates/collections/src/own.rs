@@ -39,6 +39,7 @@ pub static OWN: Kind = Kind {
     open: |data, keeper| Ok(Box::new(Own::open(data, keeper)?)),
     check,
     validate: |data, split, run, _| check_run(&Own::open(data, None)?, split, run),
+    rankings: |_| None,
     figures: Vec::new,
     released: None,
 };

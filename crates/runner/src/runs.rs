@@ -9,6 +9,7 @@ use clariq_core::{Doc, DocId, RequestId, Result, bail};
 use clariq_experiment::record;
 use clariq_files::{MOST_OF_A_RUN, Qrels, Source, TopicJudgements};
 use clariq_report::{JudgedPage, PageRequest, RenderedPage, page_of};
+use clariq_tracks::TRACKS;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -64,6 +65,11 @@ pub(crate) fn check_differ(paths: &[PathBuf], argument: &str) -> Result<()> {
     bail!(argument, "every file once", "`{again}` twice", hint)
 }
 
+/// Judgements of a file, for TREC runs and submissions.
+pub(crate) fn judgements_of(qrels: &Source) -> Result<ByQrels<'static>> {
+    Ok(ByQrels { read_run: |run| TRACKS.read_run(run), ..ByQrels::read(qrels)? })
+}
+
 /// The labels: judgements of a file with the texts of its requests, or the collection of a split.
 pub(crate) enum LabelSource {
     File(Source, HashMap<RequestId, String>),
@@ -100,7 +106,7 @@ impl LabelSource {
     /// The evaluation of their split. Its warnings are printed.
     pub(crate) fn evaluation(&self, settings: &Settings) -> Result<Box<dyn Evaluation + '_>> {
         let evaluation: Box<dyn Evaluation> = match self {
-            Self::File(qrels, _) => Box::new(ByQrels::read(qrels)?),
+            Self::File(qrels, _) => Box::new(judgements_of(qrels)?),
             Self::Split(collection, split) => collection.evaluation(*split)?,
         };
         settings.warn(evaluation.warnings());
@@ -124,7 +130,7 @@ impl LabelSource {
         match self {
             Self::Split(collection, split) => page_of(&**collection, *split, request),
             Self::File(file, texts) => {
-                let judged = ByQrels::read(file)?;
+                let judged = judgements_of(file)?;
                 let page = JudgedPage {
                     evaluation: &judged,
                     qrels: &judged.qrels,

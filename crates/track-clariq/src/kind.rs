@@ -28,6 +28,7 @@ pub static KIND: Kind = Kind {
     open: |data, _| Ok(Box::new(ClariQ::open(data.clone())?)),
     check: check::check,
     validate: super::validate::validate,
+    rankings: |_| None,
     figures: names,
     released: Some(RELEASE),
 };

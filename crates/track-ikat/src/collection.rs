@@ -43,6 +43,7 @@ pub static KIND: Kind = Kind {
         let topics = data.topics(split)?;
         validate_with(run, &topics, &judged_passages(data, split, &topics), options)
     },
+    rankings: |_| None,
     figures: || names().collect(),
     released: Some(clariq_collections::Release {
         at: "https://raw.githubusercontent.com/",

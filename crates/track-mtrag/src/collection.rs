@@ -34,6 +34,7 @@ pub static KIND: Kind = Kind {
         let split = KIND.find_split(split)?.into();
         crate::validate::validate(&Mtrag::open(data.clone(), None)?, split, run)
     },
+    rankings: crate::submission::rankings,
     figures: crate::evaluation::names,
     released: Some(clariq_collections::Release {
         at: "https://raw.githubusercontent.com/IBM/mt-rag-benchmark/cc5b1d481b391181b89f7ced860308482e785463/",

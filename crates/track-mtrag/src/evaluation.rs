@@ -167,15 +167,7 @@ impl<'a> MtragEvaluation<'a> {
         let mut placed = Placed::default();
         let mut run = if is_submission(input) {
             let submission = MtragSubmission::parse(input)?;
-            if let Some(answer) = submission.answers.iter().find(|answer| answer.without_score > 0)
-                && submission.answers.iter().all(|answer| answer.response.is_none())
-            {
-                let at = (&*input.name, answer.line);
-                let hint =
-                    "passages are ordered by their scores; their place in the list is not read";
-                bail!(at, "a number as `score` of each passage", "none", hint);
-            }
-            let run = submission.to_run(&input.name, &ids);
+            let run = submission.to_run(&input.name, &ids)?;
             for answer in submission.answers {
                 placed.add(&answer, known(&answer.id), &self.domains);
                 let Some(id) = known(&answer.id) else { continue };

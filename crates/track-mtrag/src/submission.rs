@@ -3,7 +3,7 @@
 use crate::domains::Domain;
 use crate::ids::key;
 use crate::tasks::for_each_line;
-use clariq_core::{DocId, Error, Location, Problem, RequestId, parse_python_json, problem};
+use clariq_core::{DocId, Error, Location, Problem, RequestId, bail, parse_python_json, problem};
 use clariq_files::{FileContent, Run, RunLine, Source, shorten, strictly};
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
@@ -63,6 +63,17 @@ struct PredictionObject {
 pub(crate) struct GivenResponse {
     pub(crate) text: String,
     pub(crate) passages: Vec<String>,
+}
+
+/// The rankings of a submission, whose first line has a task and passages.
+pub(crate) fn rankings(input: &FileContent) -> Option<Result<Run, Error>> {
+    if !is_submission(input) {
+        return None;
+    }
+    let first = input.bytes.trim_ascii_start().split(|byte| *byte == b'\n').next()?;
+    parse_python_json::<AnswerLine>("", first).ok()?;
+    let submission = MtragSubmission::parse(input);
+    Some(submission.and_then(|submission| submission.to_run(&input.name, &HashMap::new())))
 }
 
 /// True if a file has an object on each line, and is no TREC run.
@@ -133,8 +144,23 @@ impl MtragSubmission {
     }
 
     /// The rankings as a run, as the organisers' scorer reads them: the last score of a passage counts.
-    /// Requests have the ids of `ids`.
-    pub(crate) fn to_run(&self, name: &str, ids: &HashMap<String, &RequestId>) -> Run {
+    /// Requests have the ids of `ids`, or else those of the file.
+    ///
+    /// # Errors
+    ///
+    /// Passages without scores, in a file without responses.
+    pub(crate) fn to_run(
+        &self,
+        name: &str,
+        ids: &HashMap<String, &RequestId>,
+    ) -> Result<Run, Error> {
+        if let Some(answer) = self.answers.iter().find(|answer| answer.without_score > 0)
+            && self.answers.iter().all(|answer| answer.response.is_none())
+        {
+            let at = (name, answer.line);
+            let hint = "passages are ordered by their scores; their place in the list is not read";
+            bail!(at, "a number as `score` of each passage", "none", hint);
+        }
         let mut run = Run { name: name.to_owned(), ..Run::default() };
         for answer in &self.answers {
             let topic = ids.get(&key(&answer.id)).copied();
@@ -149,6 +175,6 @@ impl MtragSubmission {
                 }
             }
         }
-        run
+        Ok(run)
     }
 }

@@ -2,8 +2,8 @@
 
 use super::spelling::spelled_otherwise;
 use super::{
-    ComparisonOptions, EvalRequest, EvalResult, Evaluation, FigureFormat, ScoredTopics,
-    ShortMeasures, SystemOutput, TieRule, ValuesByRequest,
+    ComparisonOptions, EvalRequest, EvalResult, Evaluation, FigureFormat, FileRankings,
+    ScoredTopics, ShortMeasures, SystemOutput, TieRule, ValuesByRequest,
 };
 use crate::{Collection, Split, Task};
 use clariq_core::{Error, ProblemKind, RequestId, problem};
@@ -30,6 +30,8 @@ pub struct ByQrels<'a> {
     pub usual: Vec<Measure>,
     /// Problems of the judgements that do not prevent scoring.
     pub warnings: Vec<String>,
+    /// How runs are read: as TREC runs, if nothing else is set.
+    pub read_run: fn(&Source) -> Result<Run, Error>,
 }
 
 impl<'a> ByQrels<'a> {
@@ -61,7 +63,7 @@ impl<'a> ByQrels<'a> {
         if has_topics && qrels.topics().all(|(_, judged)| judged.relevant(1) == 0) {
             warnings.push(NOTHING_RELEVANT.to_owned());
         }
-        Ok(Self { origin: None, qrels, topics, usual, warnings })
+        Ok(Self { origin: None, qrels, topics, usual, warnings, read_run })
     }
 
     /// The figures of a run by named measures. Names that are not measures are left out.
@@ -144,7 +146,7 @@ impl Evaluation for ByQrels<'_> {
     fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
         let measures = self.or_usual(request.measures);
         let source = Source::new(&request.file);
-        let run = read_run(&source)?;
+        let run = (self.read_run)(&source)?;
         let ties = match request.ties {
             Some(TieRule::Order(ties)) => ties,
             None | Some(TieRule::Interval) => Ties::Id,
@@ -166,6 +168,10 @@ impl Evaluation for ByQrels<'_> {
         &self.warnings
     }
 
+    fn rankings(&self, file: &Source, _part: Option<&str>) -> Result<FileRankings, Error> {
+        Ok(FileRankings { task: None, run: (self.read_run)(file)? })
+    }
+
     fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error> {
         let Some(run) = written.run else { return Ok(EvalResult::default()) };
         if written.expected.is_empty() {
@@ -184,7 +190,7 @@ impl Evaluation for ByQrels<'_> {
         }
         let measures = self.or_usual(by.measures);
         let ties = by.ties.unwrap_or(Ties::Id);
-        let run = read_run(source)?;
+        let run = (self.read_run)(source)?;
         self.topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
         let warnings = self.warnings_of(&run, ties);
         let ranked = RankedRun::ordered(&run, ties).with_depth(by.depth);

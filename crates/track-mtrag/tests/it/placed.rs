@@ -5,6 +5,7 @@ use clariq_collections::evaluation::{EvalRequest, ResultCell};
 use clariq_collections::{Collection, ValidationOptions};
 use clariq_files::Source;
 use clariq_track_mtrag::KIND;
+use clariq_tracks::TRACKS;
 use serde_json::json;
 
 fn line(task: &str, collection: &str, passages: &[&str]) -> String {
@@ -93,4 +94,17 @@ fn findings(text: &str) -> (Vec<String>, Vec<String>) {
         findings.iter().map(|finding| finding.first.to_string()).collect()
     };
     (texts(&found.official), texts(&found.let_through))
+}
+
+#[test]
+fn a_submission_is_read_as_a_run_where_judgements_come_from_a_file() {
+    let text = [line("cc02<::>2", "govt", &["x", "y"]), line("dd01<::>2", "cloud", &[])].concat();
+    let run = TRACKS.read_run(&Source::memory("a.jsonl", text.as_bytes())).unwrap();
+    let lines =
+        run.lines.iter().map(|line| format!("{} {} {}", line.topic, line.document, line.score));
+    assert_eq!(lines.collect::<Vec<_>>(), ["cc02<::>2 x 9", "cc02<::>2 y 8"]);
+    let other = Source::memory("a.jsonl", *b"{\"q\": {\"d\": 1}}\n");
+    assert!(TRACKS.read_run(&other).is_err(), "a dictionary is no submission");
+    let trec = TRACKS.read_run(&Source::memory("a.run", *b"q 0 d 1 2 r\n")).unwrap();
+    assert_eq!(trec.lines.len(), 1);
 }

@@ -1,7 +1,8 @@
 //! What `clariq eval` computes: one task, with the options that it has.
 
 use super::EvalArgs;
-use clariq_collections::evaluation::{ByQrels, EvalRequest, EvalResult, Evaluation};
+use crate::runs::judgements_of;
+use clariq_collections::evaluation::{EvalRequest, EvalResult, Evaluation};
 use clariq_collections::{Collection, Split};
 use clariq_core::{Problem, Result, bail};
 use clariq_eval::Measure;
@@ -33,7 +34,7 @@ impl<'a> EvalTask<'a> {
     pub(super) fn of_judgements(arguments: &EvalArgs, qrels: &Path) -> Result<Self> {
         arguments.clariq.refuse(BY_NAME)?;
         arguments.ikat.refuse(BY_NAME)?;
-        Ok(Self::Measures(Box::new(ByQrels::read(&Source::new(qrels))?)))
+        Ok(Self::Measures(Box::new(judgements_of(&Source::new(qrels))?)))
     }
 
     /// The task over a split of a collection.
