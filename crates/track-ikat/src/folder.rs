@@ -10,12 +10,16 @@ use std::path::PathBuf;
 
 /// The files of passages: those that the track published with the topics, and those that `clariq data
 /// segment` writes.
-const PASSAGES: [&str; 4] = [
-    "2023_train_topics_psg_text.jsonl",
-    "2023_test_topics_psg_text.jsonl",
-    "passages.jsonl",
-    "passages.trecweb",
-];
+const PASSAGES: [&str; 4] = [CITED[0], CITED[1], "passages.jsonl", "passages.trecweb"];
+
+/// The released passages of 2023, which are those that the organisers' responses cite.
+const CITED: [&str; 2] = ["2023_train_topics_psg_text.jsonl", "2023_test_topics_psg_text.jsonl"];
+
+/// True for a file of passages that the organisers' responses cite.
+pub(super) fn is_of_citations(file: &Source) -> bool {
+    let name = file.name();
+    CITED.iter().any(|cited| name.contains(cited))
+}
 
 /// The folders below a data folder that may contain the track's files.
 const FOLDERS: [&str; 6] = ["", "topics", "passages", "qrels", "qrel", "ptkb"];

@@ -1,7 +1,7 @@
 //! The track's files, opened: the topics of all splits, and the documents that are ranked for their
 //! turns.
 
-use crate::folder::IkatFolder;
+use crate::folder::{IkatFolder, is_of_citations};
 use crate::splits::IkatSplit;
 use crate::topics::{IkatConversation, TopicFile};
 use clariq_collections::documents::{Bank, BankRow, read_all};
@@ -21,6 +21,8 @@ pub struct Ikat {
     pub(super) topics: PerSplit<Option<TopicFile>>,
     pub(super) statements: Bank,
     pub(super) passages: Box<dyn Documents>,
+    /// True if they are those that the organisers' responses cite, which stand in for the collection.
+    pub(super) is_substitute: bool,
     /// Files in `passages` that are not read.
     pub(super) unread: Vec<PathBuf>,
 }
@@ -46,8 +48,10 @@ impl Ikat {
         }
         let statements = Bank::new(rows, "");
         let unread = data.unread_passage_files()?;
-        let passages = read_all(&data.passage_files()?, keeper)?;
-        Ok(Self { data, topics, statements, passages, unread })
+        let files = data.passage_files()?;
+        let passages = read_all(&files, keeper)?;
+        let is_substitute = !files.is_empty() && files.iter().all(is_of_citations);
+        Ok(Self { data, topics, statements, passages, is_substitute, unread })
     }
 
     /// The topics of a split, which the folder must have.

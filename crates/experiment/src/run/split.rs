@@ -60,6 +60,9 @@ impl SplitSource<'_> {
         let (file, sha256) = digest(&collection.source(self.split)?)?;
         record["split"] = self.split.name().into();
         record["topics"] = json!({ "file": file, "sha256": sha256 });
+        if let Some(remark) = collection.remark(self.split) {
+            record["remark"] = remark.into();
+        }
         if let Some(run) = self.candidates {
             record["candidates"] = run.describe();
         }

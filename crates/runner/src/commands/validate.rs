@@ -61,7 +61,7 @@ pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<
         print_findings(&found.official, None);
         print_findings(&found.let_through, Some("not checked officially"));
         found.notes.iter().for_each(|note| settings.note(note));
-        note_prompts(settings, run);
+        note_record(settings, run);
         sheet.row(row(&file.name(), &found));
         if found.verdict == OfficialVerdict::Error {
             outcome = Outcome::CheckFailed;
@@ -109,9 +109,13 @@ fn refuse_unused(kind: &str, options: &ValidationOptions) -> Result<(), Problem>
     refuse_given(&unused, &format!("a run of {kind}"))
 }
 
-/// Notes that a language model wrote texts of a run, if the record beside it lists prompts.
-fn note_prompts(settings: &Settings, run: &Path) {
+/// Warns of a run whose record says that it ranks a substitute of a collection, and notes that a language
+/// model wrote texts of it, if the record lists prompts.
+fn note_record(settings: &Settings, run: &Path) {
     let Some(record) = record::read(run) else { return };
+    if let Some(remark) = &record.remark {
+        settings.note(&format!("warning: {}: {remark}", run.display()));
+    }
     let prompts = record.prompts().join("`, `");
     if !prompts.is_empty() {
         let completions = record::completions_path(run);

@@ -2,6 +2,7 @@
 
 use super::RunArgs;
 use super::written::WrittenRuns;
+use crate::runs::note_remark;
 use crate::settings::Settings;
 use clariq_collections::documents::document_files;
 use clariq_core::{Result, SplitRole};
@@ -52,6 +53,7 @@ pub(super) fn run_over(
             .try_for_each(|system| runs.write(arguments, &contexts, system, &input));
     }
     let split = collection.find_split_or(arguments.split.as_deref(), SplitRole::Tune)?;
+    note_remark(settings, &*collection, split);
     let session = session.answering(split);
     let contexts = Contexts::new(&session);
     for system in systems {
