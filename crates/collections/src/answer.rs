@@ -23,8 +23,8 @@ pub struct SubmittedAnswer<'a> {
 }
 
 impl SubmittedAnswer<'_> {
-    /// The number of tokens that guidelines allow a response.
-    pub const MOST_TOKENS: usize = 250;
+    /// The number of tokens of the longest response that the guidelines of any year allow.
+    pub const MOST_TOKENS: usize = 512;
     /// The number of passages that validators accept.
     pub const MOST_PASSAGES: usize = 1000;
 }
@@ -35,6 +35,15 @@ pub struct WrittenResponse {
     pub text: String,
     /// The passages that the text is taken from; none for a clarifying question.
     pub used: Vec<Doc>,
+}
+
+/// The limit that guidelines set on the responses to a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResponseLimit {
+    /// The number of tokens.
+    pub tokens: usize,
+    /// True if it is that of all responses to the request together; false if each may have it.
+    pub together: bool,
 }
 
 /// The path of the run of a task beside a submission: `X.statements.run` beside `X.json`.

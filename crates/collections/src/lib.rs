@@ -45,7 +45,8 @@ pub mod tokens;
 pub mod validation;
 
 pub use answer::{
-    AnswerForm, Sight, SubmittedAnswer, Submitter, SystemClass, WrittenResponse, ranking_path,
+    AnswerForm, ResponseLimit, Sight, SubmittedAnswer, Submitter, SystemClass, WrittenResponse,
+    ranking_path,
 };
 pub use check::CheckReport;
 pub use columns::IdTextTable;
@@ -215,6 +216,11 @@ pub trait Collection: Any + Send + Sync {
         _split: Split,
         _submitter: Submitter,
     ) -> Option<Box<dyn AnswerForm + '_>> {
+        None
+    }
+
+    /// The limit on the responses to a request of a split, if its guidelines set one.
+    fn response_limit(&self, _split: Split) -> Option<ResponseLimit> {
         None
     }
 

@@ -14,8 +14,8 @@ use super::validate::validate_with;
 use clariq_collections::documents::{read_all, read_bank};
 use clariq_collections::evaluation::Evaluation;
 use clariq_collections::{
-    Annotation, AnswerForm, Collection, DataDir, Kind, Requests, Sight, Split, Statistics,
-    Submitter, SystemClass, Task,
+    Annotation, AnswerForm, Collection, DataDir, Kind, Requests, ResponseLimit, Sight, Split,
+    Statistics, Submitter, SystemClass, Task,
 };
 use clariq_core::{Documents, Error, ProblemKind, Request, Said, TextKeeper, bail, problem};
 use clariq_files::{Qrels, Source, read_qrels};
@@ -159,6 +159,10 @@ impl Collection for Ikat {
         Some(Box::new(IkatAnswerForm { year, submitter, statements, passages }))
     }
 
+    fn response_limit(&self, split: Split) -> Option<ResponseLimit> {
+        Some(IkatSplit::from(split).year().response_limit())
+    }
+
     /// The statements of earlier conversations are numbered after those of this conversation.
     fn name_in_runs<'i>(&self, request: &str, task: Task, id: &'i str) -> Cow<'i, str> {
         if task != STATEMENTS {
@@ -202,7 +206,7 @@ impl Collection for Ikat {
     }
 
     fn remark(&self, _split: Split) -> Option<String> {
-        (!self.is_sample()).then(|| SUBSTITUTE.to_owned())
+        self.is_substitute.then(|| SUBSTITUTE.to_owned())
     }
 
     fn take_passages(
@@ -215,6 +219,7 @@ impl Collection for Ikat {
             Some(wanted) => Box::new(read_bank(files, &|id| wanted.contains(id), true)?),
             None => read_all(files, Some(keeper))?,
         };
+        self.is_substitute = false;
         Ok(())
     }
 

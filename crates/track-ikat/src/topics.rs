@@ -2,6 +2,7 @@
 
 mod read;
 
+use clariq_collections::ResponseLimit;
 use clariq_core::{Error, RequestId};
 use clariq_files::{FileContent, MOST_OF_A_TABLE, Sink, Source, read_strictly};
 use std::fmt;
@@ -26,6 +27,15 @@ impl Year {
             Self::Y2023 | Self::Y2024 => false,
             Self::Y2025 => true,
         }
+    }
+
+    /// The limit on the responses to a turn: 250 tokens each or, in 2025, all together.
+    pub(crate) fn response_limit(self) -> ResponseLimit {
+        let together = match self {
+            Self::Y2023 | Self::Y2024 => false,
+            Self::Y2025 => true,
+        };
+        ResponseLimit { tokens: 250, together }
     }
 
     /// True if the conversations `3-1` and `3-2` are of one user.

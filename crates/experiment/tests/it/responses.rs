@@ -209,6 +209,12 @@ fn further_responses_are_from_further_passages() {
     assert_eq!(responses.len(), 3);
     let answer = work.rank("mine.toml", request("jaguars")).answer.expect("an answer");
     assert_eq!(answer.responses.len(), 3);
+    // The limit of 2025 is that of all responses together.
+    let longer = ["answer.responses=3", "answer.response.tokens=84"];
+    let refused = Work::on(&folder, "ikat", "2025").with(&longer).run("mine.toml", "longer.jsonl");
+    let refused = refused.unwrap_err().to_problem();
+    assert_eq!(refused.expected, "answer.response.tokens up to 83, for 2025");
+    assert_eq!(refused.found, "84 in each of 3");
 }
 
 #[test]

@@ -229,8 +229,8 @@ impl AnswerConfig {
             ranges.push(("statements.most", statements.most, 0..=SubmittedAnswer::MOST_PASSAGES));
         }
         if let Some(response) = &self.response {
-            // The validator of 2025 counts the words of all responses to a turn together.
-            let tokens = SubmittedAnswer::MOST_TOKENS / self.responses.max(1);
+            // The limit of a split is checked where the split is known.
+            let tokens = SubmittedAnswer::MOST_TOKENS;
             ranges.push(("response.sources", response.sources, 1..=SubmittedAnswer::MOST_PASSAGES));
             ranges.push(("response.tokens", response.tokens, 1..=tokens));
         }

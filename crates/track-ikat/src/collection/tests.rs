@@ -151,3 +151,11 @@ fn judgements_name_documents() {
     }
     assert!(sample.requests(KIND.find_split("2024").unwrap(), PASSAGES).is_err());
 }
+
+#[test]
+fn the_limit_of_responses_is_that_of_the_year() {
+    let sample = sample();
+    let limits = KIND.splits.iter().map(|split| sample.response_limit(*split).unwrap());
+    let limits: Vec<_> = limits.map(|limit| (limit.tokens, limit.together)).collect();
+    assert_eq!(limits, [(250, false), (250, false), (250, false), (250, true)]);
+}

@@ -2,6 +2,7 @@
 
 use super::{CheckedRun, Overlooked, Rejected, Rule, Violations, Warned};
 use crate::run::lines::{LineResponse, TurnLine};
+use crate::topics::Year;
 use clariq_collections::SubmittedAnswer;
 use clariq_core::is_python_space;
 use clariq_files::shorten;
@@ -123,7 +124,7 @@ fn checked_responses(line: &TurnLine) -> &[LineResponse] {
     let mut words: usize = word_counts(line).iter().sum();
     let mut count = responses.len();
     for of_response in word_counts(line).into_iter().rev() {
-        if words <= SubmittedAnswer::MOST_TOKENS {
+        if words <= Year::Y2025.response_limit().tokens {
             break;
         }
         words = words.saturating_sub(of_response);
@@ -165,7 +166,7 @@ fn citation_that_is_not_a_reference(run: &CheckedRun, found: &mut Violations) {
 fn too_many_words(run: &CheckedRun, found: &mut Violations) {
     for line in run.lines {
         let words: usize = word_counts(line).iter().sum();
-        if words > SubmittedAnswer::MOST_TOKENS {
+        if words > Year::Y2025.response_limit().tokens {
             found.push((Some(line.number), words.to_string()));
         }
     }

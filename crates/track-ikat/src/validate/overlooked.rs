@@ -3,7 +3,6 @@
 use super::{CheckedRun, Overlooked, Rule, Violations, passage_not_in_the_collection};
 use crate::run::{Response, SubmittedTurn};
 use crate::topics::{IkatConversation, Year};
-use clariq_collections::SubmittedAnswer;
 use clariq_files::shorten;
 use std::collections::HashSet;
 use std::iter;
@@ -127,7 +126,7 @@ fn ranks_that_do_not_rise(run: &CheckedRun, found: &mut Violations) {
 fn too_many_tokens(run: &CheckedRun, found: &mut Violations) {
     for (turn, response) in run.responses() {
         let tokens = (run.options.tokens)(&response.text);
-        if tokens > SubmittedAnswer::MOST_TOKENS {
+        if tokens > run.submission.year.response_limit().tokens {
             found.push((turn.line, format!("about {tokens} in turn {}", turn.id)));
         }
     }

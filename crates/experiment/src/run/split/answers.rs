@@ -7,7 +7,7 @@ use crate::run::candidates::CandidateDocs;
 use crate::run::input::{RunEntry, RunInput};
 use crate::session::Session;
 use clariq_collections::{
-    AnswerForm, Collection, Requests, Sight, SkippedRecords, SubmittedAnswer, Submitter,
+    AnswerForm, Collection, Requests, Sight, SkippedRecords, Split, SubmittedAnswer, Submitter,
     SystemClass, Task, ranking_path,
 };
 use clariq_core::{Documents, Ranking, RequestId, Result, bail};
@@ -56,6 +56,7 @@ impl<'a> AnsweredSplit<'a> {
     ) -> Result<Self> {
         let SplitSource { collection, split, .. } = source;
         config.check_tasks(collection)?;
+        check_limit(config, collection, split)?;
         let form = open_form(session, config, &source)?;
         let sight = sight_of(config);
         let ranks_statements = config.ranks_statements();
@@ -100,6 +101,22 @@ impl<'a> AnsweredSplit<'a> {
         });
         put_run_lines(out, request, named, entry.tag)
     }
+}
+
+/// Refuses responses that may be longer than the guidelines of the split allow.
+fn check_limit(config: &SystemConfig, collection: &dyn Collection, split: Split) -> Result<()> {
+    let Some(limit) = collection.response_limit(split) else { return Ok(()) };
+    let Some(answer) = config.plan.answer() else { return Ok(()) };
+    let Some(response) = &answer.response else { return Ok(()) };
+    let tokens = if limit.together { limit.tokens / answer.responses.max(1) } else { limit.tokens };
+    if response.tokens > tokens {
+        let of = if limit.together { "all responses to a request together" } else { "a response" };
+        let expected = format!("answer.response.tokens up to {tokens}, for {split}");
+        let hint = format!("its guidelines allow {of} {} tokens", limit.tokens);
+        let found = format!("{} in each of {}", response.tokens, answer.responses);
+        bail!(&*config.name, expected, found, hint);
+    }
+    Ok(())
 }
 
 /// The form of submissions for the split.

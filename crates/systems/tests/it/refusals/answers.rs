@@ -36,16 +36,6 @@ hint: leave the option out, or choose a system that has it: `clariq systems` lis
 "#]]
     );
     assert_data_eq!(
-        refused(ikat("", ""), &["answer.responses=2"]),
-        str![[r#"
-command line, answer.responses=2
-  expected: response.tokens from 1 to 125
-     found: 150
-hint: `clariq systems show ikat-automatic` prints an example; the documentation lists all keys (reference, Systems)
-
-"#]]
-    );
-    assert_data_eq!(
         refused(ikat("\"automatic\"", "\"magic\""), &[]),
         str![[r#"
 mine.toml:32
@@ -56,11 +46,11 @@ hint: the documentation lists all stages and their keys (reference, Stages)
 "#]]
     );
     assert_data_eq!(
-        refused(ikat("tokens = 150", "tokens = 300"), &[]),
+        refused(ikat("tokens = 150", "tokens = 600"), &[]),
         str![[r#"
 mine.toml:31
-  expected: response.tokens from 1 to 250
-     found: 300
+  expected: response.tokens from 1 to 512
+     found: 600
 hint: `clariq systems show ikat-automatic` prints an example; the documentation lists all keys (reference, Systems)
 
 "#]]
