@@ -142,6 +142,9 @@ fn open_form<'a>(
         let expected = "a split whose submissions name the team (iKAT: 2025)";
         bail!("--team", expected, "--split {split}", "leave it out");
     }
+    if team.is_none() && form.names_team() {
+        session.observer.note("note: the submission's `team_id` is clariq; --team names yours");
+    }
     Ok(form)
 }
 
