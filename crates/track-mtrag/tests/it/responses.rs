@@ -1,5 +1,5 @@
 //! Scores of responses against those of the organisers' program and of the package rouge-score
-//! (`scripts/make-mtrag-responses-golden`).
+//! (`scripts/make-golden responses`).
 
 use crate::common::released;
 use clariq_files::Source;

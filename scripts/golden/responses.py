@@ -1,15 +1,9 @@
-#!/usr/bin/env python3
-"""Writes scores of responses, computed by the organisers of MTRAG and by the package rouge-score.
-
-    pip install rouge-score
-    scripts/make-mtrag-responses-golden RUN_ALGORITHMIC.PY PREDICTIONS.jsonl OUTPUT.jsonl
+"""Scores of responses, computed by the organisers of MTRAG and by the package rouge-score.
 
 The first file is scripts/evaluation/run_algorithmic.py of IBM/mt-rag-benchmark, of which the functions
 without a model are called; its imports are not needed. The second has `targets`, `contexts` and
 `predictions` in the form of its sample, `responses-10.jsonl`, of which the output names the tasks
 alone. Behind these come texts that are made up, with signs that tokenizers tell apart.
-
-crates/track-mtrag/tests/golden/responses.jsonl was made of that sample.
 """
 
 import ast
@@ -17,16 +11,19 @@ import json
 import random
 import re
 import string
-import sys
 from collections import Counter
-
-if sys.argv[1:2] in (["-h"], ["--help"]):
-    sys.exit(print(__doc__.strip()))
 
 from rouge_score.rouge_scorer import RougeScorer
 
+PACKAGES = ["rouge-score==0.1.2"]
+FOLDER = "crates/track-mtrag/tests/golden"
 WANTED = {"remove_articles", "normalize_white_spaces", "remove_punc", "normalize_text", "recall", "k_prec"}
 SIGNS = ["the’s", "“a”", "İstanbul", "É5", "a_an", "x\u00a0y", "\u001cthe", "ΣΑΣ", "don't", "--"]
+
+
+def add_arguments(parser):
+    parser.add_argument("program", metavar="RUN_ALGORITHMIC.PY")
+    parser.add_argument("predictions", metavar="PREDICTIONS.jsonl")
 
 
 def functions_of(path):
@@ -37,27 +34,24 @@ def functions_of(path):
     return names["recall"], names["k_prec"]
 
 
-def main():
-    recall, k_prec = functions_of(sys.argv[1])
+def make(folder, arguments):
+    recall, k_prec = functions_of(arguments.program)
     rouge = RougeScorer(["rougeL"], use_stemmer=False)
 
     def scores(response, target, passages):
         found = [rouge.score(target, response)["rougeL"].fmeasure, recall(response, target)]
         return found + [max((k_prec(response, passage) for passage in passages), default=None)]
 
-    random.seed(67)
-    with open(sys.argv[2], encoding="utf-8") as file, open(sys.argv[3], "w", encoding="utf-8") as out:
-        for line in file:
-            task = json.loads(line)
-            response = task["predictions"][0]["text"]
-            target = task["targets"][0]["text"]
+    lines = []
+    with open(arguments.predictions, encoding="utf-8") as file:
+        for task in map(json.loads, file):
+            response, target = task["predictions"][0]["text"], task["targets"][0]["text"]
             passages = [context["text"] for context in task["contexts"]]
-            print(json.dumps({"task": task["task_id"], "scores": scores(response, target, passages)}), file=out)
-        for number in range(60):
-            words = ["a", "the", "An", "tea", "tea,", "U.S.", "well-known", "2020", *SIGNS]
-            texts = [" ".join(random.choices(words, k=random.randint(0, 9))) for _ in range(4)]
-            made = {"texts": texts, "scores": scores(texts[0], texts[1], texts[2:])}
-            print(json.dumps(made), file=out)
-
-
-main()
+            lines.append({"task": task["task_id"], "scores": scores(response, target, passages)})
+    random.seed(67)
+    words = ["a", "the", "An", "tea", "tea,", "U.S.", "well-known", "2020", *SIGNS]
+    for _ in range(60):
+        texts = [" ".join(random.choices(words, k=random.randint(0, 9))) for _ in range(4)]
+        lines.append({"texts": texts, "scores": scores(texts[0], texts[1], texts[2:])})
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (folder / "responses.jsonl").write_text(text, encoding="utf-8")
