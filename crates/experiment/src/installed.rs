@@ -27,8 +27,13 @@ pub(crate) fn locate(models: &Path, name: &str, kind: ModelKind) -> Result<PathB
     if let Some(folder) = find(models, name) {
         return Ok(folder);
     }
-    let recipes: Vec<String> = recipes::names().map(|name| format!("`{name}`")).collect();
-    let expected = format!("a folder, a recipe ({}), or an installed model", recipes.join(", "));
+    let trains = |name: &&str| recipes::find_kind(name, kind).is_ok_and(|recipe| recipe.is_some());
+    let recipes: Vec<String> =
+        recipes::names().filter(trains).map(|name| format!("`{name}`")).collect();
+    let expected = match &*recipes.join(", ") {
+        "" => "a folder, or an installed model".to_owned(),
+        recipes => format!("a folder, a recipe ({recipes}), or an installed model"),
+    };
     let found = format!("nothing of that name in {} either", models.display());
     let install = how_to_install(name);
     let any = match kind {

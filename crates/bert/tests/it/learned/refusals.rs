@@ -33,7 +33,7 @@ fn systems_that_cannot_run_are_refused() {
         refused_run(&folder, &nobody),
         str![[r#"
 error: model `nobody`
-  expected: a folder, a recipe (`encoder`, `encoder-base`, `sparse-encoder`, `cross-encoder`, `cross-encoder-base`, `published-cross-encoder`), or an installed model
+  expected: a folder, a recipe (`cross-encoder`, `cross-encoder-base`, `published-cross-encoder`), or an installed model
      found: nothing of that name in @/cache/models either
 hint: `clariq setup --model nobody --from DIR` installs it; `clariq doctor` lists the installed ones, and --set names any folder, as in rerank.model=FOLDER
 
@@ -104,7 +104,7 @@ hint: the documentation lists the keys of a recipe (reference, Models)
         changed("/tiny\"", "/nobody\""),
         str![[r#"
 error: model `@/nobody`
-  expected: a folder, a recipe (`encoder`, `encoder-base`, `sparse-encoder`, `cross-encoder`, `cross-encoder-base`, `published-cross-encoder`), or an installed model
+  expected: a folder, a recipe (`cross-encoder`, `cross-encoder-base`, `published-cross-encoder`), or an installed model
      found: nothing of that name in @/cache/models either
 hint: `clariq setup --model NAME --from DIR` installs it; `clariq doctor` lists the installed ones, and --set names any folder, as in rerank.model=FOLDER
 

@@ -126,7 +126,7 @@ hint: `rewrite`, `rerank` and `cross_encode` take a T5, version 1.0 or 1.1
         refused("ikat-rewritten.toml", "rewrite.max_length=12"),
         str![[r#"
 error: model `t5-base-canard`
-  expected: a folder, a recipe (`encoder`, `encoder-base`, `sparse-encoder`, `cross-encoder`, `cross-encoder-base`, `published-cross-encoder`), or an installed model
+  expected: a folder, or an installed model
      found: nothing of that name in @/cache/models either
 hint: `clariq setup --model t5-base-canard --from DIR` installs it; `clariq doctor` lists the installed ones, and --set names any folder, as in rewrite.model=FOLDER
 
