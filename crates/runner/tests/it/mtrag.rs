@@ -65,10 +65,17 @@ fn figures_over_a_substitute_say_so() {
         let text = std::fs::read(root().join("data/sample-mtrag").join(name)).expect("the sample");
         bench.write(&format!("data/{name}"), text);
     }
-    succeed(&bench, "run mtrag-bm25-last --data data --split mtrag-un -o one.run");
+    let ran = succeed(&bench, "run mtrag-bm25-last --data data --split mtrag-un -o one.run");
     succeed(&bench, "run mtrag-bm25 --data data --split mtrag-un -o two.run");
     let note = "note: the passages of cloud, govt are those of the references, a substitute for the \
                 collection in corpora/passage_level: scores over them only compare with each other";
+    assert!(ran.stderr.contains(note), "{}", ran.stderr);
+    let checked = bench.run(&["validate", "one.run", "--data", "data"]);
+    assert!(
+        checked.stderr.contains(&note.replace("note:", "warning: one.run:")),
+        "{}",
+        checked.stderr
+    );
     let scored = succeed(&bench, "eval one.run --data data --split mtrag-un --format tsv");
     assert!(scored.stderr.contains(note), "{}", scored.stderr);
     let row = scored.stdout.lines().find(|line| line.starts_with("govt\t")).expect("a domain");
@@ -79,6 +86,38 @@ fn figures_over_a_substitute_say_so() {
     assert!(compared.stderr.contains(note), "{}", compared.stderr);
     succeed(&bench, "report one.run two.run --data data --split mtrag-un -o one.html");
     assert!(bench.text("one.html").contains("a substitute for the collection"));
+}
+
+#[test]
+fn a_run_of_another_folder_of_the_collection_is_not_replaced() {
+    let bench = Bench::new();
+    let data = data();
+    let run = format!("run mtrag-bm25-last --split mtrag-un --data {data}");
+    succeed(&bench, &run);
+    succeed(&bench, &run);
+    let before = bench.text("runs/mtrag/mtrag-bm25-last.mtrag-un.run");
+    // The same requests, over the passages of the references.
+    let requests = "mtragun-human/generation_tasks/reference.jsonl";
+    let text = std::fs::read(root().join("data/sample-mtrag").join(requests)).expect("the sample");
+    bench.write(&format!("data/{requests}"), text);
+    let refused = bench.refused("run mtrag-bm25-last --split mtrag-un --data data");
+    assert!(refused.contains("found: one over other documents\n"), "{refused}");
+    assert!(refused.contains("`-o runs/mtrag-2/mtrag-bm25-last.mtrag-un.run`"), "{refused}");
+    assert_eq!(bench.text("runs/mtrag/mtrag-bm25-last.mtrag-un.run"), before);
+}
+
+#[test]
+fn a_submission_is_scored_by_judgements_of_a_file() {
+    let bench = Bench::new();
+    let data = data();
+    succeed(&bench, &format!("run mtrag-bm25-last --data {data} --split mtrag-un -o one.run"));
+    let qrels = format!("{data}/mtragun-human/retrieval_tasks/qrels/govt.tsv");
+    let by = |file: &str| {
+        let line = format!("eval {file} --qrels {qrels} -m nDCG@5 --format json");
+        serde_json::from_str::<Value>(&succeed(&bench, &line).stdout).expect("JSON")
+    };
+    assert_eq!(by("one.jsonl"), by("one.run"));
+    succeed(&bench, &format!("compare one.run one.jsonl --qrels {qrels} -m nDCG@5"));
 }
 
 #[test]

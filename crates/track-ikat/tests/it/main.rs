@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests read the files that they have written")]
 
 mod common;
+mod fetch;
 mod ikat;
 mod ikat_labels;
 mod ikat_validator;
