@@ -67,7 +67,9 @@ pub(crate) fn check_differ(paths: &[PathBuf], argument: &str) -> Result<()> {
 
 /// Judgements of a file, for TREC runs and submissions.
 pub(crate) fn judgements_of(qrels: &Source) -> Result<ByQrels<'static>> {
-    Ok(ByQrels { read_run: |run| TRACKS.read_run(run), ..ByQrels::read(qrels)? })
+    let mut judgements = ByQrels::read(qrels)?;
+    judgements.read_run = |run| TRACKS.read_run(run);
+    Ok(judgements)
 }
 
 /// The labels: judgements of a file with the texts of its requests, or the collection of a split.
