@@ -103,9 +103,7 @@ impl BertEncoder {
     /// Reads an encoder.
     pub fn open(path: &Path, options: &ModelOptions) -> Result<Self> {
         let folder = ModelFolder::open(path)?;
-        if options.reading.pooling.is_none() {
-            folder.expect_encoder()?;
-        }
+        folder.expect_encoder(options.reading.pooling.is_some())?;
         let default = folder.sentence()?;
         let sentence = default.clone().with_overrides(path, &options.reading)?;
         let mut reader = TokenizedNetwork::new(&folder, &sentence, options)?;

@@ -169,7 +169,18 @@ impl Settings {
                 self.special.insert(key, token_of(at, token, true)?);
             }
         }
-        let is_given = |key: &&str| object.get(*key).is_some_and(|tokens| !tokens.is_null());
+        // A token of this model alone has a key of its own.
+        for (key, token) in object {
+            let is_one = key.ends_with("_token") && !SPECIAL_TOKENS.contains(&key.as_str());
+            if is_one && (token.is_string() || token.is_object()) {
+                self.extra.push(token_of(at, token, true)?);
+            }
+        }
+        let is_given = |key: &&str| match object.get(*key) {
+            None | Some(Value::Null) => false,
+            Some(Value::Array(tokens)) => !tokens.is_empty(),
+            Some(_) => true,
+        };
         let keys = ["extra_special_tokens", "additional_special_tokens"];
         let Some(key) = keys.into_iter().find(is_given) else { return Ok(()) };
         let tokens: Vec<&Value> = match &object[key] {

@@ -53,7 +53,11 @@ impl Family {
                 "ModernBERT's rotary positions and local attention are not supported; a BERT, \
                  RoBERTa or MPNet of the same size is"
             }
-            _ => "the documentation lists the families and their models (reference, Models)",
+            _ => {
+                "a server such as text-embeddings-inference, vLLM or llama.cpp may serve it, and a table \
+                 [models.NAME] names the server; the documentation lists the families that are read \
+                 (reference, Models)"
+            }
         };
         let known = FAMILIES.map(|(known, ..)| format!("`{known}`")).join(", ");
         bail!(at, "model_type {known}", "`{name}`", hint);

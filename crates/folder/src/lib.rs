@@ -107,7 +107,9 @@ impl ModelFolder {
         check_numbers(&weights)?;
         let tokenizer = find_tokenizer(path)?;
         let transformer = TransformerConfig::read(path)?;
-        let tokenizer_config = TokenizerConfig::read(path)?;
+        let mut tokenizer_config = TokenizerConfig::read(path)?;
+        let class = config.get("tokenizer_class").and_then(Value::as_str).map(str::to_owned);
+        tokenizer_config.tokenizer_class = tokenizer_config.tokenizer_class.or(class);
         let has_vocabulary_only = tokenizer.ends_with("vocab.txt");
         if has_vocabulary_only {
             expect_bert_vocabulary(&tokenizer, &shape, &tokenizer_config)?;
@@ -161,8 +163,14 @@ impl ModelFolder {
         Sentence::read(&self.root, hidden, self.modules.as_ref())
     }
 
+    /// Refuses a transformer that the folder loads for another task.
+    fn expect_task(&self, task: &str) -> Result<()> {
+        TransformerConfig::read(&self.path)?.expect_task(&self.path, task, true)
+    }
+
     /// Checks that nothing beside the weights changes the scores of pairs.
     pub fn check_cross_encoder(&self) -> Result<()> {
+        self.expect_task("sequence-classification")?;
         let config = self.path.join("config.json");
         check_cross_encoder(&self.root, self.modules.as_ref(), (&config, &self.config))
     }
@@ -172,9 +180,11 @@ impl ModelFolder {
         self.config.get("architectures")?.get(0)?.as_str()
     }
 
-    /// Refuses a folder whose architecture says that it is of another kind, and that lists no pooling.
-    pub fn expect_encoder(&self) -> Result<()> {
-        if self.modules.is_some() || !self.is_masked_language_model() {
+    /// Refuses a folder that says that its transformer is of another kind; by its architecture alone only
+    /// if nothing says how its tokens become a vector, neither the folder nor the system.
+    pub fn expect_encoder(&self, is_pooled: bool) -> Result<()> {
+        self.expect_task("feature-extraction")?;
+        if is_pooled || self.modules.is_some() || !self.is_masked_language_model() {
             return Ok(());
         }
         let at = self.path.join("config.json");

@@ -32,7 +32,7 @@ pub type OnlyUsual = (&'static str, &'static [&'static str], &'static str);
 pub struct Keys {
     /// The file, and what it is about.
     pub file: &'static str,
-    /// Keys that count here as in the library.
+    /// Keys that count here as in the library; `*` stands for the beginning of a name.
     pub done: &'static [&'static str],
     /// Keys that change no vector and no score: they concern training, other tasks and other programs.
     pub without_effect: &'static [&'static str],
@@ -61,8 +61,12 @@ impl Keys {
 
     /// The keys of an object that the table does not have, in order.
     pub fn unknown(&self, object: &Object) -> Vec<String> {
+        let is_done = |key: &str, known: &&str| match known.strip_prefix('*') {
+            Some(end) => key.ends_with(end),
+            None => key == *known,
+        };
         let is_known = |key: &str| {
-            self.done.contains(&key)
+            self.done.iter().any(|known| is_done(key, known))
                 || self.without_effect.contains(&key)
                 || self.refused.iter().any(|(known, ..)| *known == key)
         };

@@ -192,7 +192,10 @@ fn a_matrix_of_the_head_counts_unless_it_is_a_copy_of_the_embeddings() {
 fn a_folder_that_is_an_encoder_or_a_sparse_one_is_described_as_both() {
     let plain = folder(&models()[0]);
     let said = Torch.describe_model(plain.path()).unwrap();
-    assert!(said.ends_with("tokens; a sparse encoder by its head"), "{said}");
+    assert!(
+        said.ends_with("tokens; a sparse encoder by its head, and an encoder with `pooling` alone"),
+        "{said}"
+    );
     make_symmetric(plain.path(), &splade("sum", "relu"));
     let said = Torch.describe_model(plain.path()).unwrap();
     assert!(said.contains(", sparse, sum, "), "{said}");

@@ -119,6 +119,11 @@ pub const CONFIG: Keys = Keys {
         ),
         ("inner_group_num", &["1", "null"], "published ALBERT models have one layer in a group"),
         ("quantization_config", &["null"], "save the model with numbers of 16 or 32 bits"),
-        ("auto_map", &["null", "{}"], "such a model computes with Python code that comes with it"),
+        (
+            "auto_map",
+            &["null", "{}"],
+            "such a model computes with Python code that comes with it; a server such as \
+             text-embeddings-inference or vLLM may serve it, and a table [models.NAME] names the server",
+        ),
     ],
 };

@@ -44,6 +44,8 @@ fn tokens_of_the_settings_are_added_and_may_be_split() {
     };
     let by_id = json!({ "added_tokens_decoder": { "4": id(true) } });
     assert_eq!(words(by_id, tokenizer(), "beestent").unwrap(), [2, 4, 5, 3]);
+    let own = json!({ "image_token": "bees" });
+    assert_eq!(words(own, tokenizer(), "beestent").unwrap(), [2, 4, 5, 3]);
     let split = json!({ "additional_special_tokens": ["bees"], "split_special_tokens": true });
     assert_eq!(words(split, tokenizer(), "beestent").unwrap(), [2, 1, 3]);
     let new = words(json!({ "extra_special_tokens": ["<new>"] }), tokenizer(), "bees").unwrap_err();
