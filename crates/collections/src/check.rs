@@ -11,6 +11,8 @@ pub struct CheckReport {
     pub files: Vec<String>,
     /// The files of a release that the folder does not have.
     pub absent: Vec<String>,
+    /// Remarks on how files were read.
+    pub notes: Vec<String>,
     /// The problems in the order of files and lines: errors, which a reader would refuse, and warnings.
     pub findings: Findings,
 }

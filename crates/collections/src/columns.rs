@@ -2,24 +2,36 @@
 //! a tab, and a text.
 
 use clariq_core::{Location, Problem, count_of, problem};
+use clariq_files::columns::{Role, TextColumns};
 use clariq_files::fields::{WITHOUT_QUOTES, is_quoted};
 use clariq_files::shorten;
-use clariq_files::table::TextColumns;
 
 /// The columns of a table, known from its first line that is not blank.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct IdTextTable {
+    /// The role of the ids.
+    id: Role,
     has_begun: bool,
     columns: Option<TextColumns>,
 }
 
 impl IdTextTable {
+    /// A table of documents.
+    pub(crate) fn of_documents() -> Self {
+        Self { id: Role::DocumentId, has_begun: false, columns: None }
+    }
+
+    /// A table of requests.
+    pub fn of_requests() -> Self {
+        Self { id: Role::RequestId, has_begun: false, columns: None }
+    }
+
     /// Takes a line that is not blank, before it is read as a row; true for a header, which only the
     /// first of them can be.
     ///
     /// # Errors
     ///
-    /// A header with two texts, and several columns without a header.
+    /// A header with two ids or texts, and several columns without a header.
     pub fn begin(&mut self, at: impl Into<Location>, line: &str) -> Result<bool, Box<Problem>> {
         if std::mem::replace(&mut self.has_begun, true) || begins_as_json_object(line.as_bytes()) {
             return Ok(false);
@@ -30,7 +42,7 @@ impl IdTextTable {
             return Err(Box::new(problem!(at, "an id, a tab and a text", found, hint)));
         }
         let fields: Vec<&str> = line.split('\t').collect();
-        match TextColumns::named(&fields) {
+        match TextColumns::named(&fields, self.id) {
             Some(Ok(columns)) => {
                 self.columns = Some(columns);
                 Ok(true)
@@ -38,7 +50,12 @@ impl IdTextTable {
             Some(Err([one, other])) => {
                 let found = format!("`{one}` and `{other}`");
                 let hint = "leave the one that is meant";
-                Err(Box::new(problem!(at, "one column with a text", found, hint)))
+                Err(Box::new(problem!(
+                    at,
+                    "one column with an id, and one with a text",
+                    found,
+                    hint
+                )))
             }
             None if fields.len() > 2 => {
                 let found = format!("{}, `{}`", count_of(fields.len(), "column"), shorten(line));
@@ -48,6 +65,22 @@ impl IdTextTable {
             }
             None => Ok(false),
         }
+    }
+
+    /// True before the first line.
+    pub(crate) fn is_new(&self) -> bool {
+        !self.has_begun
+    }
+
+    /// Takes the columns of a header that was read elsewhere.
+    pub(crate) fn begin_with(&mut self, columns: Option<TextColumns>) {
+        self.has_begun = true;
+        self.columns = columns;
+    }
+
+    /// The columns that the header has named.
+    pub(crate) fn columns(&self) -> Option<&TextColumns> {
+        self.columns.as_ref()
     }
 
     /// The id and the text of a row; `None` for a line that has not the columns.

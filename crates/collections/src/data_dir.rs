@@ -1,6 +1,6 @@
 //! The location of a collection's files: a folder, or a sample inside the program.
 
-use crate::documents::{PACKED, is_unpacked, two_files};
+use crate::documents::{PACKED, is_description, is_unpacked, two_files};
 use clariq_core::{Error, ProblemKind, problem};
 use clariq_files::Source;
 use std::fmt;
@@ -33,16 +33,7 @@ pub(crate) fn paths_of(folder: &Path, below: &[&str], name: &str) -> Vec<PathBuf
 
 /// False for files that are known to hold something else: descriptions, and what `clariq` writes.
 pub(crate) fn may_hold_data(path: &Path) -> bool {
-    const STARTS: [&str; 8] = [
-        "annotations",
-        "readme",
-        "license",
-        "copying",
-        "changelog",
-        "citation",
-        "thumbs.db",
-        "desktop.ini",
-    ];
+    const OF_SYSTEMS: [&str; 2] = ["thumbs.db", "desktop.ini"];
     const ENDINGS: [&str; 16] = [
         ".run.json",
         ".run",
@@ -63,7 +54,8 @@ pub(crate) fn may_hold_data(path: &Path) -> bool {
     ];
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let plain = PACKED.iter().rev().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
-    !STARTS.iter().any(|start| name.starts_with(start))
+    !is_description(path)
+        && !OF_SYSTEMS.contains(&&*name)
         && !ENDINGS.iter().any(|ending| plain.ends_with(ending))
 }
 
@@ -132,11 +124,8 @@ impl DataDir {
     /// The file `name`; an error if it is missing.
     pub fn require(&self, name: &str) -> Result<Source, Error> {
         self.file(name).ok_or_else(|| {
-            let hint = "`clariq data fetch` downloads the released files; `clariq data check` lists \
-                        the files that are present";
-            let problem =
-                problem!(self.path_of(name), "`{name}` in the data folder", "nothing", hint);
-            problem.kind(ProblemKind::MissingFile).into()
+            let problem = problem!(self.path_of(name), "`{name}` in the data folder", "nothing");
+            problem.kind(ProblemKind::MissingData).into()
         })
     }
 

@@ -1,35 +1,41 @@
-//! Reads passages as a stream: JSON lines as the track, Anserini or BEIR write them, tables of two
-//! columns, and `TrecWeb`, plain or packed.
+//! Reads documents: JSON as the track, Anserini or BEIR write it, tables with or without a header, CSV,
+//! `TrecWeb`, and texts that are a document each; plain or packed.
 //!
-//! A file is read record by record, so it may be longer than memory. The form is recognised by the
-//! first line: a JSON object, or else a table if it has a tab, and `TrecWeb` if it begins with `<`.
+//! Lines of JSON, tables and `TrecWeb` are read one by one, so that a file may be longer than memory. A file is
+//! CSV or a text by its name. Otherwise, its first line tells the form: a JSON object, or else a table if it has
+//! a tab, and `TrecWeb` if it begins with `<`.
 
 mod bank;
+mod delimited;
 mod files;
+mod form;
+pub(crate) mod json;
 mod read;
 mod trec_web;
 
 pub use bank::{Bank, BankRow};
 pub use files::document_files;
 pub use files::{DocumentFileKind, DocumentFolder, PACKED, entries, packing_not_read};
-pub(crate) use files::{each_once, is_unpacked, two_files};
-pub use read::{check_documents, read_all, read_bank, read_unique};
+pub(crate) use files::{each_once, entries_with_kinds, is_description, is_unpacked, two_files};
+pub use form::DocumentForm;
+pub(crate) use read::read_unique;
+pub use read::{check_documents, read_all, read_bank};
 
 use crate::columns::{IdTextTable, begins_as_json_object};
+use crate::keys::Object;
 use crate::lines::ArchiveLines;
-use crate::text_or_number::IdOrNumber;
-use clariq_core::{Error, Location, Problem, is_python_space, parse_python_json, problem};
+use clariq_core::{Error, IoAction, Problem, is_python_space, problem};
 use clariq_files::archive::{Archive, ExpectedContent};
-use clariq_files::{Source, shorten};
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use clariq_files::{FileContent, Source, shorten};
+use std::io::Read;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 /// The most bytes of a line of documents, and of a passage in `TrecWeb`.
 pub const LONGEST: u64 = 16 << 20;
 
 static FORM: ExpectedContent = ExpectedContent {
-    what: "documents as JSON lines, a table or TrecWeb",
+    what: "documents as JSON, a table or TrecWeb",
     hint: "a line is {\"id\": \"…\", \"contents\": \"…\"}, {\"_id\": \"…\", \"title\": \"…\", \"text\": \"…\"} or an id, a tab and a text",
 };
 
@@ -59,28 +65,120 @@ pub fn read_passages(source: &Source) -> Result<Vec<Passage>, Error> {
 /// early, with an error or without.
 pub fn for_each_passage(
     source: &Source,
-    mut each: impl FnMut(Result<Passage, Error>) -> Result<ControlFlow<()>, Error>,
+    each: impl FnMut(Result<Passage, Error>) -> Result<ControlFlow<()>, Error>,
 ) -> Result<(), Error> {
-    let archive = Archive::new(std::slice::from_ref(source), &FORM)?;
-    let head = archive.head(1 << 10)?;
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
-    let head = head.trim_ascii_start();
-    let first = head.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
-    let is_table = first.contains(&b'\t') && !begins_as_json_object(first);
-    archive.with_content(|content| {
-        let mut lines = ArchiveLines::new(&archive, content, LONGEST);
-        if head.starts_with(b"[") && !is_table {
-            let hint = "write each of its items on a line: `jq -c '.[]'` does so";
-            let at = (archive.name(), 1);
-            let problem = problem!(at, (FORM.what), "a JSON array", hint);
-            return each(Err(problem.into())).map(drop);
-        }
-        if head.starts_with(b"<") && !is_table {
-            return trec_web::read(&mut lines, &mut each);
-        }
-        read_lines(archive.name(), &mut lines, is_table, &mut each)
-    })
+    DocumentForm::default().for_each(source, each)
 }
+
+impl DocumentForm {
+    /// Calls `each` with every passage of a file, as [`for_each_passage`] does.
+    pub(crate) fn for_each(
+        &self,
+        source: &Source,
+        mut each: impl FnMut(Result<Passage, Error>) -> Result<ControlFlow<()>, Error>,
+    ) -> Result<(), Error> {
+        let kind = match source {
+            Source::Path(path) => DocumentFileKind::of(path),
+            _ => DocumentFileKind::Documents,
+        };
+        let archive = Archive::new(std::slice::from_ref(source), &FORM)?;
+        if kind == DocumentFileKind::Text {
+            return self.read_text(source, &archive, &mut each);
+        }
+        let head = archive.head(HEAD)?;
+        let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
+        let head = head.trim_ascii_start();
+        let mut lines = head.split(|byte| matches!(byte, b'\n' | b'\r'));
+        let first = lines.next().unwrap_or_default();
+        let is_table = first.contains(&b'\t') && !begins_as_json_object(first);
+        archive.with_content(|content| {
+            if kind == DocumentFileKind::Csv {
+                return delimited::read(archive.name(), content, self, &mut each);
+            }
+            if !is_table && json::has_several_lines(first, lines.next().is_some()) {
+                return json::read(archive.name(), content, self, &mut each);
+            }
+            let mut lines = ArchiveLines::new(&archive, content, LONGEST);
+            if head.starts_with(b"<") && !is_table {
+                return trec_web::read(&mut lines, &mut each);
+            }
+            read_lines(self, archive.name(), &mut lines, is_table, &mut each)
+        })
+    }
+
+    /// True if a file begins with a document, or with a header of documents.
+    pub(crate) fn begins_with_document(&self, path: &Path) -> bool {
+        let mut head = Vec::new();
+        let source = Source::new(path);
+        let Ok(stream) = source.stream() else { return false };
+        if stream.take(HEAD).read_to_end(&mut head).is_err() {
+            return false;
+        }
+        let is_whole = (head.len() as u64) < HEAD;
+        let Ok(input) = FileContent::of_text(&source.name(), head) else { return false };
+        if DocumentFileKind::of(path) == DocumentFileKind::Csv {
+            return delimited::has_header(self, &input);
+        }
+        let text = input.bytes.trim_ascii_start();
+        let first = text.strip_prefix(b"[").unwrap_or(text).trim_ascii_start();
+        let mut objects = serde_json::Deserializer::from_slice(first).into_iter::<Object>();
+        match objects.next() {
+            Some(Ok(object)) => json::document(self, ("", 1), &object).is_ok(),
+            // The head may have cut a longer document.
+            Some(Err(error)) => first.starts_with(b"{") && error.is_eof() && !is_whole,
+            None => false,
+        }
+    }
+
+    /// Takes the first line of a table; true for a header.
+    fn begin_table(
+        &self,
+        table: &mut IdTextTable,
+        at: FileLine,
+        line: &str,
+    ) -> Result<bool, Box<Problem>> {
+        let fields: Vec<&str> = line.split('\t').collect();
+        if table.is_new() && self.is_named() {
+            table.begin_with(self.columns(at, &fields)?);
+            return Ok(true);
+        }
+        let is_header = table.begin(at, line)?;
+        if let Some(columns) = table.columns().filter(|_| is_header) {
+            self.note_columns(columns, &fields);
+        }
+        Ok(is_header)
+    }
+
+    /// Reads a file that is a document.
+    fn read_text(
+        &self,
+        source: &Source,
+        archive: &Archive,
+        each: PassageSink,
+    ) -> Result<(), Error> {
+        let Source::Path(path) = source else { return Ok(()) };
+        let Some(id) = self.id_of_file(path) else {
+            let found = "a text";
+            let problem = problem!(path, (FORM.what), found, (FORM.hint));
+            return Err(problem.into());
+        };
+        // An empty file is an empty document.
+        let mut bytes = Vec::new();
+        let read = archive.open()?.take(LONGEST + 1).read_to_end(&mut bytes);
+        read.map_err(Error::io(IoAction::Read, path))?;
+        if bytes.len() as u64 > LONGEST {
+            let expected = format!("a text of at most {} MiB", LONGEST >> 20);
+            return Err(problem!(path, expected, "more").into());
+        }
+        let input = FileContent::of_text(archive.name(), bytes)?;
+        let text = str::from_utf8(&input.bytes)
+            .map_err(|_| clariq_files::not_utf8((archive.name(), 1), "text", &input.bytes))?;
+        each(passage((archive.name(), 1), id, text).map_err(Error::Problem)).map(drop)
+    }
+}
+
+/// The first bytes of a file, by which its form is known.
+const HEAD: u64 = 1 << 16;
 
 /// True if a run can name a document or a request by this id: fields of a run are separated by
 /// blanks, and Python counts the separators U+001C to U+001F among them.
@@ -97,12 +195,13 @@ type PassageSink<'e> = &'e mut dyn FnMut(Result<Passage, Error>) -> Result<Contr
 type FileLine<'a> = (&'a str, u64);
 
 fn read_lines(
+    form: &DocumentForm,
     name: &str,
     lines: &mut ArchiveLines,
     is_table: bool,
     each: PassageSink,
 ) -> Result<(), Error> {
-    let mut table = IdTextTable::default();
+    let mut table = IdTextTable::of_documents();
     loop {
         let number = lines.number() + 1;
         let passage = match lines.next("passage")? {
@@ -110,17 +209,17 @@ fn read_lines(
             Some(Ok(line)) if line.trim().is_empty() => continue,
             Some(Ok(line)) => {
                 let at = (name, number);
-                if is_table && table.begin(at, line)? {
+                if is_table && form.begin_table(&mut table, at, line)? {
                     continue;
                 }
                 let passage = if is_table {
                     parse_table_row(&table, at, line)
                 } else if line.trim_start().starts_with('{') {
-                    parse_json_line(at, line)
+                    json::parse_line(form, at, line)
                 } else {
                     Err(Box::new(no_document(at, line)))
                 };
-                passage.map_err(|problem| with_form(*problem).into())
+                passage.map_err(|problem| with_form(problem).into())
             }
             Some(Err(problem)) => Err(Error::Problem(problem)),
         };
@@ -135,107 +234,17 @@ fn no_document(at: FileLine, line: &str) -> Problem {
     let hint = if line.trim_start().starts_with(['/', '#']) {
         "JSON has no comments: leave such lines out"
     } else if line.contains([',', ';']) {
-        "this looks like CSV: write a tab between the id and the text"
+        "CSV has a name that ends in `.csv`, and a header"
     } else {
         FORM.hint
     };
     problem!(at, (FORM.what), (format!("`{}`", shorten(line))), hint)
 }
 
-/// Describes an object without a key, by the keys that it has.
-fn without_key(what: &str, line: &str) -> String {
-    const SHOWN: usize = 6;
-    let object: Map<String, Value> = serde_json::from_str(line).unwrap_or_default();
-    let keys: Vec<String> =
-        object.keys().take(SHOWN).map(|key| format!("`{}`", shorten(key))).collect();
-    match &keys[..] {
-        [] => format!("an object without {what}, or `null` there"),
-        [only] => format!("an object without {what}, or `null` there: its key is {only}"),
-        _ => format!("an object without {what}, or `null` there: its keys are {}", keys.join(", ")),
-    }
-}
-
 /// The problem with a hint: the form of a line, if it has none of its own.
-fn with_form(problem: Problem) -> Problem {
-    if problem.hint.is_empty() { problem.hint(FORM.hint) } else { problem }
-}
-
-/// The keys of the track, of Anserini, and of BEIR. Other keys, such as `url`, are ignored.
-#[derive(Deserialize)]
-struct AnyPassage {
-    doc_id: Option<IdOrNumber>,
-    passage_id: Option<IdOrNumber>,
-    passage_text: Option<String>,
-    id: Option<IdOrNumber>,
-    contents: Option<String>,
-    #[serde(rename = "_id")]
-    beir_id: Option<IdOrNumber>,
-    /// The name that `PyTerrier` has for it.
-    docno: Option<IdOrNumber>,
-    docid: Option<IdOrNumber>,
-    title: Option<String>,
-    text: Option<String>,
-}
-
-/// Parses a passage as JSON: `doc_id`, `passage_id`, `passage_text`, as the track releases them;
-/// `id`, `contents`, as Anserini indexes them; or `_id`, `title`, `text`, as in BEIR, where title and
-/// text become one text with a blank between them. Where there is no `id`, `docno`, `doc_id` and `docid`
-/// are the ids that `PyTerrier`, `ir_datasets` and others write.
-fn parse_json_line(at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
-    let any: AnyPassage = parse_python_json(at, line.as_bytes())?;
-    let is_of_track = any.passage_id.is_some() || any.passage_text.is_some();
-    let ids = [
-        ("doc_id", any.doc_id.is_some() && is_of_track),
-        ("id", any.id.is_some()),
-        ("_id", any.beir_id.is_some()),
-    ];
-    let texts = [
-        ("passage_text", any.passage_text.is_some()),
-        ("contents", any.contents.is_some()),
-        ("text", any.text.is_some()),
-    ];
-    only_one(at, "id", &ids)?;
-    only_one(at, "text", &texts)?;
-    if let Some(page) = any.doc_id.as_ref().filter(|_| is_of_track) {
-        let page = page.clone().into_text();
-        let (Some(number), Some(text)) = (any.passage_id, any.passage_text) else {
-            let expected = "the keys `passage_id` and `passage_text` beside `doc_id`";
-            return Err(Box::new(problem!(at, expected, "an object without one of them")));
-        };
-        return passage(at, format!("{page}:{}", number.into_text()), &text);
-    }
-    let mut id = any.beir_id.or(any.id);
-    if id.is_none() {
-        let others = [("docno", &any.docno), ("doc_id", &any.doc_id), ("docid", &any.docid)];
-        only_one(at, "id", &others.map(|(name, id)| (name, id.is_some())))?;
-        id = any.docno.or(any.doc_id).or(any.docid);
-    }
-    let Some(id) = id else {
-        return Err(Box::new(problem!(at, "a key `id`", (without_key("it", line)))));
-    };
-    let Some(text) = any.contents.or(any.text) else {
-        let expected = "a key `contents` or `text`";
-        return Err(Box::new(problem!(at, expected, (without_key("them", line)))));
-    };
-    match any.title {
-        Some(title) => passage(at, id.into_text(), &format!("{title} {text}")),
-        None => passage(at, id.into_text(), &text),
-    }
-}
-
-/// Refuses two keys for one thing: the other one would be ignored.
-pub(crate) fn only_one(
-    at: impl Into<Location>,
-    what: &str,
-    keys: &[(&str, bool)],
-) -> Result<(), Box<Problem>> {
-    let mut given = keys.iter().filter(|(_, is_given)| *is_given);
-    if let (Some((one, _)), Some((other, _))) = (given.next(), given.next()) {
-        let expected = format!("one key for the {what}");
-        let hint = "leave the one that is meant";
-        return Err(Box::new(problem!(at, expected, "`{one}` and `{other}`", hint)));
-    }
-    Ok(())
+#[expect(clippy::boxed_local, reason = "readers return boxes")]
+fn with_form(problem: Box<Problem>) -> Problem {
+    if problem.hint.is_empty() { problem.hint(FORM.hint) } else { *problem }
 }
 
 /// Parses a passage as a row of a table.

@@ -45,8 +45,8 @@ impl dyn Collection {
     /// The problem of a folder without requests.
     fn no_requests(&self, split: &str) -> Problem {
         let expected = format!("the requests of {split}, `requests.{split}.jsonl`");
-        let hint = "`clariq run CONFIG --requests FILE` ranks for any file of requests; other names of such files \
-                    are in the documentation (reference, Formats)";
+        let hint = "--requests FILE names any file of requests; other names of such files in the folder are in \
+                    the documentation (reference, Formats)";
         problem!(self.location(), expected, "documents alone", hint)
     }
 
@@ -59,7 +59,11 @@ impl dyn Collection {
         let several: Vec<&str> = name.split([',', ' ']).filter(|part| !part.is_empty()).collect();
         let each =
             |meant: &[&str]| format!("`{option} {}`", meant.join(&format!("` or `{option} ")));
-        let hint = match &meant_names(name, names)[..] {
+        let also = self.splits().iter().find(|split| split.role().also().contains(&name));
+        let also = also.map(|split| split.name()).filter(|name| names.contains(name));
+        let meant = meant_names(name, names);
+        let meant: Vec<&str> = if meant.is_empty() { also.into_iter().collect() } else { meant };
+        let hint = match &meant[..] {
             _ if several.len() > 1 && several.iter().all(|part| names.contains(part)) => {
                 format!("one {what} at a time: {}", each(&several))
             }
@@ -126,7 +130,8 @@ impl dyn Collection {
         self.tasks().iter().copied().find(|task| task.name() == name).ok_or_else(|| {
             let names: Vec<&str> = self.tasks().iter().map(|task| task.name()).collect();
             let problem = self.unknown(("--task", "task"), name, &names);
-            if NEED.contains(&name) { problem.hint(NEED_HINT) } else { problem }
+            let what = "a task is what is ranked, and needs are predicted beside it";
+            if problem.hint.starts_with("did you mean") { problem } else { problem.hint(what) }
         })
     }
 
@@ -146,20 +151,6 @@ impl dyn Collection {
     }
 }
 
-/// Names of the prediction of need, which is the task of a need file and not of a ranking.
-const NEED: [&str; 2] = ["need", "clarification_need"];
-const NEED_HINT: &str = "a task is what is ranked: `clariq run` writes a need file beside the run if there are labels \
-                         of need, and `clariq need predict` writes it alone";
-
-/// Names that other data sets have for a split, each with that of this program.
-const OTHER_NAMES: [(&str, &str); 5] = [
-    ("validation", "dev"),
-    ("valid", "dev"),
-    ("val", "dev"),
-    ("development", "dev"),
-    ("training", "train"),
-];
-
 /// The names that a mistyped one may mean: those that it is a part of, as `2023` and `test` are of iKAT's
 /// `2023-test`, or else the most similar one.
 fn meant_names<'n>(name: &str, known: &[&'n str]) -> Vec<&'n str> {
@@ -168,13 +159,7 @@ fn meant_names<'n>(name: &str, known: &[&'n str]) -> Vec<&'n str> {
     if !having.is_empty() {
         return having;
     }
-    similar(name, known.iter().copied()).or_else(|| usual_name(name, known)).into_iter().collect()
-}
-
-/// The split that another name means, if the collection has it.
-fn usual_name<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
-    let (_, usual) = OTHER_NAMES.iter().find(|(other, _)| *other == name)?;
-    known.iter().copied().find(|known| known == usual)
+    similar(name, known.iter().copied()).into_iter().collect()
 }
 
 #[cfg(test)]
@@ -201,7 +186,7 @@ mod tests {
         let refused = own.find_split_or(None, SplitRole::Tune).unwrap_err();
         assert_eq!(refused.expected, "the requests of dev, `requests.dev.jsonl`");
         assert_eq!(refused.found, "documents alone");
-        assert!(refused.hint.contains("--requests FILE"), "{}", refused.hint);
+        assert!(refused.hint.starts_with("--requests FILE"), "{}", refused.hint);
         let refused = own.find_scored_split(Some("test")).unwrap_err();
         let expected = "requests with judgements: `requests.test.jsonl` and `qrels.test.txt`";
         assert_eq!(refused.expected, expected);
@@ -222,7 +207,7 @@ mod tests {
         }
         for (name, hint) in [
             ("document", "did you mean `--task documents`? "),
-            ("need", "a task is what is ranked: `clariq run` writes a need file beside the run"),
+            ("need", "a task is what is ranked, and needs are predicted beside it"),
         ] {
             let refused = own.find_task(name).unwrap_err();
             assert_eq!(refused.expected, "`documents`, the task of this collection");

@@ -116,6 +116,13 @@ impl Tracks {
         kinds.find(|kind| kind.endings.iter().any(|ending| name.ends_with(ending)))
     }
 
+    /// The kind of the collection in a folder; `None` if it has none, or those of two.
+    pub fn recognised(&self, data: &DataDir) -> Option<&'static Kind> {
+        let mut signs = self.0.iter().filter(|kind| kind.sign_in(data).is_some());
+        let is_one = signs.next().is_none() || signs.next().is_none();
+        self.0.iter().copied().find(|kind| is_one && (kind.is_in)(data))
+    }
+
     /// The kind of the collection in a data folder.
     pub fn kind_of(&self, data: &DataDir) -> Result<&'static Kind, Error> {
         let mut signs = self.0.iter().filter_map(|kind| kind.sign_in(data));
@@ -188,66 +195,39 @@ impl Tracks {
             .iter()
             .map(|kind| format!("`{}` ({})", kind.signs.join("`, `"), kind.name))
             .collect();
-        let found = match data {
-            DataDir::Folder(folder) if !folder.exists() => "nothing at that path",
-            DataDir::Folder(folder) if !folder.is_dir() => "a file",
-            DataDir::Folder(folder) => &match first_files(folder) {
-                files if files.is_empty() => "an empty folder".to_owned(),
-                files => format!("none of them, but {}", files.join(", ")),
-            },
-            DataDir::Sample(_) => "none of them",
-        };
         let signs = signs.join(", ");
-        let given = data.to_string();
-        let is_address = given.contains("://");
-        let found = if is_address { "an address" } else { found };
-        let meant = self.meant(data).map(|it| format!("did you mean `--data {}`?", it.display()));
-        let hint = if let Some(meant) = &meant {
-            meant.as_str()
-        } else if is_address {
-            "a collection is a folder here: fetch its files into one and name that, or let `clariq data fetch` \
-             download those that are public"
-        } else if found == "a file" {
-            "name a folder: an archive is unpacked into one, and a file of documents lies in one"
-        } else if let Some((_, hint)) = OF_OTHER_KINDS
-            .iter()
-            .find(|(endings, _)| endings.iter().any(|ending| found.contains(&format!("{ending}`"))))
-        {
-            *hint
-        } else {
-            "check the path; the documentation lists the files of each collection (reference, Formats), and `clariq data \
-                    fetch` downloads those that are public into another folder"
+        let (found, hint) = match data {
+            _ if data.to_string().contains("://") => {
+                let hint = "a collection is a folder here: fetch its files into one, and name that";
+                ("an address".to_owned(), hint)
+            }
+            DataDir::Folder(folder) if !folder.exists() => {
+                ("nothing at that path".to_owned(), "check the path")
+            }
+            DataDir::Folder(folder) if !folder.is_dir() => {
+                let hint = "name a folder: an archive is unpacked into one, and a file of documents lies in \
+                            one";
+                ("a file".to_owned(), hint)
+            }
+            DataDir::Folder(folder) => match first_files(folder) {
+                files if files.is_empty() => ("an empty folder".to_owned(), FORMS),
+                files => (format!("none of them, but {}", files.join(", ")), FORMS),
+            },
+            DataDir::Sample(_) => ("none of them".to_owned(), FORMS),
         };
-        problem!(data.to_string(), "a folder with the files of a collection: {signs}", found, hint)
-            .kind(ProblemKind::MissingFile)
+        let problem =
+            problem!(data.to_string(), "a folder with the files of a collection: {signs}", found);
+        match self.meant(data) {
+            Some(meant) => problem.hint(format!("did you mean `--data {}`?", meant.display())),
+            None => problem.hint(hint),
+        }
+        .kind(ProblemKind::MissingData)
     }
 }
 
-/// Endings of files that contain documents in a form that is not read, with what to do.
-const OF_OTHER_KINDS: [(&[&str], &str); 5] = [
-    (
-        &[".csv"],
-        "tables have tabs between their columns: save the CSV as `collection.tsv`, an id and a text in \
-         each row (reference, Formats)",
-    ),
-    (
-        &[".xlsx", ".xls", ".ods", ".parquet", ".arrow", ".feather", ".db", ".sqlite"],
-        "save the table as `documents.jsonl`, a line {\"id\": \"…\", \"text\": \"…\"} for each row, or as \
-         `collection.tsv`, an id, a tab and a text",
-    ),
-    (
-        &[".xz", ".bz2", ".lz4", ".7z", ".tar", ".tar.gz", ".tgz", ".rar"],
-        "unpack it: files may be plain, .gz, .zst or .zip",
-    ),
-    (
-        &[".jsonl.txt", ".json.txt", ".tsv.txt"],
-        "leave the `.txt` at the end of the name out: some programs hide it",
-    ),
-    (
-        &[".html", ".pdf", ".docx"],
-        "write the texts into `documents.jsonl`, a line {\"id\": \"…\", \"text\": \"…\"} for each",
-    ),
-];
+/// The forms of documents, for a folder that has others.
+const FORMS: &str = "documents are files of JSON, CSV or tables with the names of their columns, or texts (`.md`, \
+                     `.txt`) in a folder `documents`; other programs can save theirs so (reference, Formats)";
 
 /// The first names in a folder, for a message.
 fn first_files(folder: &Path) -> Vec<String> {

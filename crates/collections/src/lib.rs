@@ -29,6 +29,7 @@ pub mod entries;
 pub mod evaluation;
 pub mod fetch;
 mod finding;
+mod keys;
 mod kinds;
 #[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
 mod labelled_requests;

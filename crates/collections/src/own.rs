@@ -7,7 +7,7 @@
 mod evaluation;
 mod folder;
 
-use crate::documents::{check_documents, read_unique};
+use crate::documents::{DocumentForm, check_documents, read_unique};
 use crate::evaluation::spelling::{other_spellings, shown};
 use crate::evaluation::{ByQrels, Evaluation};
 use crate::requests::RequestLabels;
@@ -19,7 +19,7 @@ use crate::{
 use clariq_core::{Doc, Documents, Error, ProblemKind, RequestId, SplitRole, TextKeeper, problem};
 use clariq_files::{FileContent, Judgement, Qrels, Sink, Source, parse_qrels};
 use evaluation::OwnEvaluation;
-use folder::{Folder, SplitFiles};
+use folder::{DocumentFiles, Folder, SplitFiles};
 use serde_json::json;
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
@@ -70,7 +70,8 @@ impl Own {
         let folder = Folder::of(data).ok_or_else(|| no_documents(data))?;
         let splits = folder.splits()?;
         let unread = folder.unread()?;
-        let documents = read_unique(&folder.documents()?, keeper)?;
+        let (files, form) = documents_of(&folder, data)?;
+        let documents = read_unique(&files, &form, keeper)?;
         if documents.is_empty() {
             return Err(no_documents(data));
         }
@@ -125,8 +126,16 @@ fn such_as(id: &str, is_known: &dyn Fn(&str) -> bool) -> String {
     }
 }
 
+/// The files of the documents, and how they are read.
+fn documents_of(folder: &Folder, data: &DataDir) -> Result<(Vec<Source>, DocumentForm), Error> {
+    let mut form = DocumentForm::of(data)?;
+    let DocumentFiles { files, texts_in } = folder.documents()?;
+    form.texts_in = texts_in;
+    Ok((files, form))
+}
+
 fn files(folder: &Folder) -> Vec<Source> {
-    let mut files = folder.documents().unwrap_or_default();
+    let mut files = folder.documents().map(|found| found.files).unwrap_or_default();
     for name in folder.split_names() {
         if let Ok(Some(split)) = folder.split(&name) {
             files.push(split.requests);
@@ -283,9 +292,10 @@ impl Collection for Own {
 fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let folder = Folder::of(data).ok_or_else(|| no_documents(data))?;
     let mut report = CheckReport::default();
-    let files = report.note(folder.documents())?.unwrap_or_default();
+    let (files, form) = report.note(documents_of(&folder, data))?.unwrap_or_default();
     let ids = check_documents(
         &files,
+        &form,
         &mut report,
         |_, _| None,
         |at, id, first| {
@@ -294,6 +304,7 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
             problem!(at, "an id that no other document has", found, hint)
         },
     )?;
+    report.notes.extend(form.described().map(|names| format!("documents: {names}")));
     if ids.is_empty() && !report.findings.has_errors() {
         report.note::<()>(Err(no_documents(data)))?;
     }

@@ -2,18 +2,19 @@
 
 use crate::NeedLabel;
 use crate::columns::{IdTextTable, begins_as_json_object};
-use crate::documents::{is_id, only_one};
-use crate::text_or_number::IdOrNumber;
+use crate::documents::is_id;
+use crate::keys::{Object, id_of, text_of};
+use crate::text_or_number::{IdOrNumber, TextOrNumber};
 use clariq_core::{
     Doc, Documents, Error, Location, Problem, ProblemKind, Request, RequestId, Speaker, Utterance,
-    bail, parse_python_json, problem,
+    bail, parse_python_json, problem, similar,
 };
+use clariq_files::columns::Role;
 use clariq_files::{
     FileContent, MOST_LINES, MOST_OF_A_RUN, MOST_OF_A_TABLE, Sink, Source, has_few_lines, is_blank,
     not_utf8, read_strictly, shorten, strictly, until_too_many_errors,
 };
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
@@ -22,6 +23,9 @@ const MOST_REQUESTS: usize = 1 << 20;
 
 const FORM: &str = "a line is {\"id\": …, \"text\": …}, {\"id\": …, \"said\": [{\"user\": …}, …]}, or an \
                     id, a tab and a text";
+
+/// Whole numbers below this are exact in double precision.
+const WHOLE: f64 = 9e15;
 
 const LABELS: &str = "`need` is a number or a name, `answer` a text";
 
@@ -70,12 +74,7 @@ pub(crate) struct RequestLabels {
 
 #[derive(Deserialize)]
 struct LabelKeys {
-    id: Option<IdOrNumber>,
-    #[serde(rename = "_id")]
-    beir_id: Option<IdOrNumber>,
-    qid: Option<IdOrNumber>,
-    query_id: Option<IdOrNumber>,
-    need: Option<IdOrNumber>,
+    need: Option<TextOrNumber>,
     answer: Option<String>,
 }
 
@@ -99,20 +98,37 @@ pub(crate) fn parse_labels(input: &FileContent, sink: Sink) -> Vec<RequestLabels
 }
 
 fn labels_of_line(line: &[u8], at: &Location) -> Result<Option<RequestLabels>, Box<Problem>> {
-    let LabelKeys { id, beir_id, qid, query_id, need, answer } =
+    let LabelKeys { need, answer } =
         parse_python_json(at, line).map_err(|problem| problem.hint(LABELS))?;
     let need = need.map(|need| need_label(need, at)).transpose()?;
-    let id = beir_id.or(id).or(qid).or(query_id);
-    let id = id.filter(|_| need.is_some() || answer.is_some());
-    Ok(id.map(|id| RequestLabels { id: id.into_text(), need, answer }))
+    if need.is_none() && answer.is_none() {
+        return Ok(None);
+    }
+    let object = Object::parse(at, line).map_err(|problem| problem.hint(FORM))?;
+    let id = object.find(at, Role::RequestId)?.map(|key| id_of(at, key)).transpose();
+    let id = id.map_err(|problem| problem.hint(FORM))?;
+    Ok(id.map(|id| RequestLabels { id, need, answer }))
 }
 
 /// A label of the need. As 1 needs no clarification, labels of 0 and 1 are those of another scale, by
 /// which no request would need any.
-fn need_label(need: IdOrNumber, at: &Location) -> Result<NeedLabel, Box<Problem>> {
+fn need_label(need: TextOrNumber, at: &Location) -> Result<NeedLabel, Box<Problem>> {
     let label = match need {
-        IdOrNumber::Number(number) => NeedLabel::Number(number),
-        IdOrNumber::Id(name) => NeedLabel::Name(name),
+        TextOrNumber::Whole(number) => NeedLabel::Number(number),
+        // Frames of pandas have whole numbers as `3.0` beside missing ones.
+        TextOrNumber::Float(number) if number.fract() == 0.0 && number.abs() < WHOLE => {
+            NeedLabel::Number(number as i64)
+        }
+        TextOrNumber::Text(name) => NeedLabel::Name(name),
+        TextOrNumber::Float(_) | TextOrNumber::Large(_) => {
+            return Err(problem!(
+                at,
+                "a whole number or a name at `need`",
+                "another number",
+                LABELS
+            )
+            .into());
+        }
     };
     let is_below_1 = match &label {
         NeedLabel::Number(number) => *number < 1,
@@ -127,42 +143,25 @@ fn need_label(need: IdOrNumber, at: &Location) -> Result<NeedLabel, Box<Problem>
     Ok(label)
 }
 
-/// A request of a file. Other keys, such as `metadata`, are ignored.
-#[derive(Default, Deserialize)]
+/// A line of a file of requests.
 struct AnyRequest {
-    id: Option<IdOrNumber>,
-    /// BEIR's name for it.
-    #[serde(rename = "_id")]
-    beir_id: Option<IdOrNumber>,
-    /// The names that `PyTerrier` and `ir_datasets` have for it.
-    qid: Option<IdOrNumber>,
-    query_id: Option<IdOrNumber>,
-    text: Option<String>,
-    /// The text, in the same libraries.
-    query: Option<String>,
+    id: String,
+    said: Vec<Utterance>,
+    own: OwnKeys,
+}
+
+/// The keys of requests that no other form has. An id and a text are found by their roles, and all other
+/// keys are ignored.
+#[derive(Default, Deserialize)]
+struct OwnKeys {
     said: Option<Vec<UtteranceObject>>,
     candidates: Option<Vec<IdOrNumber>>,
     /// Texts of the user, for systems that rank them.
     statements: Option<Vec<String>>,
 }
 
-/// A request of `clariq rank`, which refuses keys that are not known.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RequestLine {
-    id: Option<IdOrNumber>,
-    #[serde(rename = "_id")]
-    beir_id: Option<IdOrNumber>,
-    qid: Option<IdOrNumber>,
-    query_id: Option<IdOrNumber>,
-    #[serde(rename = "metadata")]
-    _metadata: Option<IgnoredAny>,
-    text: Option<String>,
-    query: Option<String>,
-    said: Option<Vec<UtteranceObject>>,
-    candidates: Option<Vec<IdOrNumber>>,
-    statements: Option<Vec<String>>,
-}
+/// The keys that change what is ranked: a key that is spelt nearly so is not ignored.
+const THAT_CHANGE_RANKINGS: [&str; 2] = ["candidates", "statements"];
 
 /// `{"user": …}` or `{"system": …}`.
 #[derive(Deserialize)]
@@ -173,34 +172,14 @@ enum UtteranceObject {
 }
 
 /// Parses a line of JSON or of a table: a request, and the statements of its user, if there are any.
-/// Unlike in the file of a collection, other keys are an error.
 pub fn request_in(
     table: &IdTextTable,
     line: &str,
     find: &dyn Fn(&str) -> Option<Doc>,
 ) -> Result<(Request, Option<Vec<String>>), Problem> {
     let at = Location::line("", 1);
-    if line.contains('\t') && !begins_as_json_object(line.as_bytes()) {
-        return Ok((request(parse_line(table, line.as_bytes(), &at)?, Some(find), &at)?, None));
-    }
-    if !line.trim_start().starts_with('{') {
-        let found = format!("`{}`", shorten(line));
-        return Err(problem!(at, "a JSON object, or an id, a tab and a text", found, FORM));
-    }
-    let line: RequestLine =
-        parse_python_json(&at, line.as_bytes()).map_err(|problem| problem.hint(FORM))?;
-    let RequestLine {
-        id, beir_id, qid, query_id, text, query, said, candidates, statements, ..
-    } = line;
-    only_one(&at, "text", &[("text", text.is_some()), ("query", query.is_some())])
-        .map_err(|problem| *problem)?;
-    let text = text.or(query);
-    if said.is_some() == text.is_some() {
-        let found = if said.is_some() { "both" } else { "neither" };
-        return Err(problem!(at, "either `text` or `said`", found, FORM));
-    }
-    let any =
-        AnyRequest { id, beir_id, qid, query_id, text, said, candidates, ..AnyRequest::default() };
+    let mut any = parse_line(table, line.as_bytes(), &at)?;
+    let statements = any.own.statements.take();
     Ok((request(any, Some(find), &at)?, statements))
 }
 
@@ -212,7 +191,7 @@ pub(crate) fn parse(input: &FileContent, find: FindDocument, sink: Sink) -> Vec<
     }
     let mut first_lines: HashMap<String, u64> = HashMap::new();
     let mut lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n').map(trim));
-    let mut table = IdTextTable::default();
+    let mut table = IdTextTable::of_requests();
     until_too_many_errors(&input.name, sink, |sink| {
         let Some((number, line)) = lines.next() else { return ControlFlow::Break(()) };
         if line.trim_ascii().is_empty() {
@@ -257,62 +236,79 @@ pub(crate) fn parse(input: &FileContent, find: FindDocument, sink: Sink) -> Vec<
 /// A line of JSON, or of a table.
 fn parse_line(table: &IdTextTable, line: &[u8], at: &Location) -> Result<AnyRequest, Problem> {
     if begins_as_json_object(line) {
-        return parse_python_json(at, line).map_err(|problem| problem.hint(FORM));
+        return parse_object(line, at).map_err(|problem| {
+            if problem.hint.is_empty() { problem.hint(FORM) } else { *problem }
+        });
     }
     let text = str::from_utf8(line).map_err(|_| not_utf8(at, "request", line))?;
     let Some((id, said)) = table.row(at, text).map_err(|problem| *problem)? else {
-        let found = format!("`{}`", shorten(text));
-        return Err(problem!(at, "a JSON object, or an id, a tab and a text", found, FORM));
+        return Err(of_another_form(at, text));
     };
-    Ok(AnyRequest {
-        id: Some(IdOrNumber::Id(id.to_owned())),
-        text: Some(said),
-        ..AnyRequest::default()
-    })
+    let said = vec![Utterance::user(said)];
+    Ok(AnyRequest { id: id.to_owned(), said, own: OwnKeys::default() })
+}
+
+/// The problem of a line that is neither an object nor a row of a table: topics have many forms.
+fn of_another_form(at: &Location, line: &str) -> Problem {
+    let found = match line.trim_start().chars().next() {
+        Some('<') => "tags, as topics of TREC and XML have them",
+        Some('[') => "a JSON list",
+        Some('{') => "an object over several lines",
+        _ => &format!("`{}`", shorten(line)),
+    };
+    problem!(at, "a JSON object, or an id, a tab and a text", found, FORM)
+}
+
+fn parse_object(line: &[u8], at: &Location) -> Result<AnyRequest, Box<Problem>> {
+    let object = Object::parse(at, line)?;
+    for key in object.keys().filter(|key| !THAT_CHANGE_RANKINGS.contains(key)) {
+        if let Some(meant) = similar(key, THAT_CHANGE_RANKINGS) {
+            let hint = "other keys are ignored, but this one may be meant to change the ranking";
+            return Err(Box::new(problem!(at, "a key `{meant}`", "`{key}`", hint)));
+        }
+    }
+    let own: OwnKeys = parse_python_json(at, line)?;
+    let text = object.find(at, Role::Text)?;
+    let Some(id) = object.find(at, Role::RequestId)? else {
+        let found = format!("a request without it, or `null` there{}", object.described());
+        return Err(Box::new(problem!(at, "a key `id`", found)));
+    };
+    let said = match (&own.said, text) {
+        (Some(_), Some((key, _))) => {
+            let hint = "leave the one that is meant";
+            return Err(Box::new(problem!(
+                at,
+                "one key for the words",
+                "`said` and `{key}`",
+                hint
+            )));
+        }
+        (Some(said), None) => said.iter().map(Utterance::from).collect(),
+        (None, Some(text)) => vec![Utterance::user(text_of(at, text)?)],
+        (None, None) => {
+            let found = format!("a request without them, or `null` there{}", object.described());
+            return Err(Box::new(problem!(at, "a key `text` or `said`", found)));
+        }
+    };
+    Ok(AnyRequest { id: id_of(at, id)?, said, own })
 }
 
 fn request(any: AnyRequest, find: FindDocument, at: &Location) -> Result<Request, Problem> {
-    only_one(at, "id", &[("id", any.id.is_some()), ("_id", any.beir_id.is_some())])
-        .map_err(|problem| *problem)?;
-    only_one(at, "words", &[("said", any.said.is_some()), ("text", any.text.is_some())])
-        .map_err(|problem| *problem)?;
-    let mut id = any.beir_id.or(any.id);
-    if id.is_none() {
-        let others = [("qid", any.qid.is_some()), ("query_id", any.query_id.is_some())];
-        only_one(at, "id", &others).map_err(|problem| *problem)?;
-        id = any.qid.or(any.query_id);
-    }
-    let Some(id) = id else {
-        return Err(problem!(at, "a key `id`", "a request without it, or `null` there", FORM));
-    };
-    let id = id.into_text();
+    let AnyRequest { id, said, own } = any;
     if !is_id(&id) {
         let found = format!("`{}`", shorten(&id));
         return Err(problem!(at, "an id without blanks", found, FORM));
     }
-    let said = match (any.said, any.text.or(any.query)) {
-        (Some(said), _) => said.into_iter().map(Utterance::from).collect(),
-        (None, Some(text)) => vec![Utterance::user(text)].into(),
-        (None, None) => {
-            return Err(problem!(
-                at,
-                "a key `text` or `said`",
-                "a request without them, or `null` there",
-                FORM
-            ));
-        }
-    };
-    let mut request = Request { said, ..Request::new(&*id, "") };
+    let mut request = Request { said: said.into(), ..Request::new(&*id, "") };
     if request.opening().trim().is_empty() {
         return Err(problem!(at, "a request that is not empty", "an empty one", FORM));
     }
     let Some(find) = find else { return Ok(request) };
-    if any.statements.is_some() {
-        let hint = "`clariq rank --requests FILE` takes them, with a system that answers, such as \
-                    `ikat-bm25`";
+    if own.statements.is_some() {
+        let hint = "they are taken with a file of requests, by a system that answers";
         return Err(problem!(at, "a request without `statements`", "`statements`", hint));
     }
-    if let Some(candidates) = any.candidates {
+    if let Some(candidates) = own.candidates {
         let mut docs = Vec::with_capacity(candidates.len());
         for candidate in candidates {
             let id = candidate.into_text();
@@ -329,11 +325,11 @@ fn request(any: AnyRequest, find: FindDocument, at: &Location) -> Result<Request
     Ok(request)
 }
 
-impl From<UtteranceObject> for Utterance {
-    fn from(said: UtteranceObject) -> Self {
+impl From<&UtteranceObject> for Utterance {
+    fn from(said: &UtteranceObject) -> Self {
         match said {
-            UtteranceObject::User(text) => Self::user(text),
-            UtteranceObject::System(text) => Self::system(text),
+            UtteranceObject::User(text) => Self::user(text.as_str()),
+            UtteranceObject::System(text) => Self::system(text.as_str()),
         }
     }
 }

@@ -70,6 +70,12 @@ impl Visitor<'_> for TextOrNumberVisitor {
     }
 }
 
+impl<'de> Deserialize<'de> for TextOrNumber {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::read(deserializer, "a text or a number")
+    }
+}
+
 /// An id, which JSON may have as a text or as a whole number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdOrNumber {

@@ -19,6 +19,7 @@ mod embeddings;
 mod encoder;
 mod engine;
 mod findings;
+mod hint;
 mod history;
 mod id;
 mod json;
@@ -50,6 +51,7 @@ pub use engine::{
     training_key,
 };
 pub use findings::{Finding, Findings};
+pub use hint::Hint;
 pub use history::{History, HistoryWeights, Role, WeightedText, ages};
 pub use id::{DocId, FacetId, Name, RequestId};
 pub use json::{parse_json, parse_python_json, problem_of_type};

@@ -244,8 +244,7 @@ impl NoModels {
             format!("model `{name}`"),
             "a clariq with learned models",
             "one that was built without them",
-            "`pip install clariq-learned` adds them, or `scripts/install` in a clone; `clariq \
-             setup` installs libtorch where it is missing"
+            "`pip install clariq-learned` adds them, or `scripts/install` in a clone"
         )
         .kind(ProblemKind::NoEngine)
         .into()

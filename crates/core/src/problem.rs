@@ -5,7 +5,7 @@
 //! [`Error::to_problem`] puts in the same form, so that the command prints all errors alike.
 //! [`problem!`](crate::problem) and [`bail!`](crate::bail) make problems of texts.
 
-use crate::shorten;
+use crate::{Hint, shorten};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -71,6 +71,27 @@ pub enum ProblemKind {
     /// A file does not exist.
     #[error("missing file")]
     MissingFile,
+    /// A file of the data folder does not exist, or the folder has no collection.
+    #[error("missing file")]
+    MissingData,
+    /// A file of a released collection does not exist; the name of the collection.
+    #[error("missing file")]
+    MissingRelease(&'static str),
+    /// No system of that name.
+    #[error("")]
+    UnknownSystem,
+    /// A configuration of a system that is not as its form wants.
+    #[error("")]
+    System,
+    /// A need model that cannot be used.
+    #[error("")]
+    NeedModel,
+    /// An index that cannot be used, in the folder of the location.
+    #[error("")]
+    Index,
+    /// A file of another form in the place of a run.
+    #[error("")]
+    NotARun,
     /// A file is empty.
     #[error("empty file")]
     Empty,
@@ -83,7 +104,7 @@ pub enum ProblemKind {
     /// Two rows or files contradict each other.
     #[error("contradiction")]
     Contradiction,
-    /// Files changed after they were written.
+    /// Files of an index changed after they were written.
     #[error("damaged")]
     Damaged,
     /// A download that failed.
@@ -99,8 +120,15 @@ pub enum ProblemKind {
     #[error("bad argument")]
     Argument,
     /// Any other kind.
-    #[error("not as expected")]
+    #[error("")]
     Other,
+}
+
+impl ProblemKind {
+    /// True if a file is missing.
+    pub fn is_missing(self) -> bool {
+        matches!(self, Self::MissingFile | Self::MissingData | Self::MissingRelease(_))
+    }
 }
 
 /// Characters of a wrong value in messages.
@@ -131,7 +159,7 @@ pub struct Problem {
     /// The content found, with its value.
     pub found: String,
     /// A hint on how to fix it.
-    pub hint: String,
+    pub hint: Hint,
 }
 
 impl Problem {
@@ -147,7 +175,7 @@ impl Problem {
             severity: Severity::Error,
             expected: expected.into(),
             found: found.into(),
-            hint: String::new(),
+            hint: Hint::default(),
         }
     }
 
@@ -193,10 +221,10 @@ impl Problem {
         self
     }
 
-    /// The location, and the kind if it is not [`ProblemKind::Other`].
+    /// The location, and the kind if it has a name.
     pub fn title(&self) -> String {
-        match self.kind {
-            ProblemKind::Other => self.at.to_string(),
+        match self.kind.to_string() {
+            kind if kind.is_empty() => self.at.to_string(),
             kind => format!("{}: {kind}", self.at),
         }
     }
@@ -210,7 +238,7 @@ impl Problem {
 
     /// The same problem with a hint.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<Hint>) -> Self {
         self.hint = hint.into();
         self
     }
@@ -307,6 +335,18 @@ macro_rules! problem_text {
     };
 }
 
+/// A hint of a problem: as [`problem_text`], or a [`Hint`].
+#[doc(hidden)]
+#[macro_export]
+macro_rules! hint_text {
+    ($text:literal) => {
+        ::std::format!($text)
+    };
+    ($text:expr) => {
+        $crate::Hint::from($text)
+    };
+}
+
 /// A [`Problem`]: location, expected content, found content, and an optional hint. Each text is a
 /// literal that may capture variables, a variable, or an expression in parentheses.
 ///
@@ -324,7 +364,7 @@ macro_rules! problem {
         $crate::Problem::at($at, $crate::problem_text!($expected), $crate::problem_text!($found))
     };
     ($at:expr, $expected:tt, $found:tt, $hint:tt $(,)?) => {
-        $crate::problem!($at, $expected, $found).hint($crate::problem_text!($hint))
+        $crate::problem!($at, $expected, $found).hint($crate::hint_text!($hint))
     };
 }
 

@@ -13,6 +13,17 @@ pub enum SplitRole {
     HeldOut,
 }
 
+impl SplitRole {
+    /// What other data sets call the usual split with this role.
+    pub fn also(self) -> &'static [&'static str] {
+        match self {
+            Self::Learn => &["training"],
+            Self::Tune => &["validation", "valid", "val", "development"],
+            Self::HeldOut => &["evaluation"],
+        }
+    }
+}
+
 /// The splits whose labels a model is trained on: `["train"]`, which is the default, or
 /// `["train", "dev"]`.
 ///

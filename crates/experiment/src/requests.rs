@@ -16,9 +16,6 @@ pub const ARCHIVE: ExpectedContent = ExpectedContent {
     hint: "a line is {\"id\": …, \"text\": …} or {\"id\": …, \"said\": [{\"user\": …}, …]}",
 };
 
-const HINT: &str = "one JSON object per line; with --skip-bad, `clariq rank` answers a bad line with an \
-                    error, and `clariq run` leaves it out";
-
 /// The maximum number of characters of a wrong value in a message.
 const SHOWN: usize = 200;
 
@@ -41,7 +38,7 @@ impl<'a> RequestReader<'a> {
         takes_statements: bool,
     ) -> Self {
         let lines = BoundedLines::new(name, lines, MOST_OF_A_LINE);
-        Self { lines, table: IdTextTable::default(), documents, takes_statements, ids: None }
+        Self { lines, table: IdTextTable::of_requests(), documents, takes_statements, ids: None }
     }
 
     /// Refuses repeated ids, as TREC runs require; all ids are then in memory. By default, ids may
@@ -56,7 +53,7 @@ impl<'a> RequestReader<'a> {
         loop {
             let line = match self.lines.read_row()? {
                 None => return Ok(None),
-                Some(Err(problem)) => return Ok(Some(Err(problem.hint(HINT)))),
+                Some(Err(problem)) => return Ok(Some(Err(problem))),
                 Some(Ok(line)) if line.trim().is_empty() => continue,
                 Some(Ok(line)) => line,
             };
@@ -69,7 +66,7 @@ impl<'a> RequestReader<'a> {
                 Ok(query) => query,
                 Err(problem) => {
                     let at = self.lines.location();
-                    return Ok(Some(Err(Problem { at, ..problem }.hint(HINT))));
+                    return Ok(Some(Err(Problem { at, ..problem })));
                 }
             };
             return Ok(Some(self.check_id(query)));
@@ -96,7 +93,7 @@ impl<'a> RequestReader<'a> {
         Ok(query)
     }
 
-    /// Parses a line. Its number and a hint are added to a problem later.
+    /// Parses a line. Its number is added to a problem later.
     fn parse(&self, line: &str) -> Result<UserRequest, Problem> {
         let (request, statements) = request_in(&self.table, line, &|id| self.documents.find(id))?;
         if statements.is_some() && !self.takes_statements {
@@ -161,7 +158,7 @@ mod tests {
         let all: Vec<Request> = read_all(text).into_iter().map(Result::unwrap).collect();
         assert_eq!(all, [Request::new("b", "first line"), Request::new("c", "x")]);
         let both = read_all("{\"_id\": \"c\", \"id\": \"d\", \"text\": \"x\"}");
-        assert_eq!(both[0].as_ref().unwrap_err().found, "`id` and `_id`");
+        assert_eq!(both[0].as_ref().unwrap_err().found, "`_id` and `id`");
     }
 
     #[test]

@@ -17,7 +17,9 @@ use crate::record::{self, RecordedOutput, describe};
 use crate::session::{Contexts, Session};
 use crate::training::open_system;
 use clariq_collections::{Collection, Submitter};
-use clariq_core::{Error, IoAction, Job, Problem, Request, Result, count_of, one_or, problem};
+use clariq_core::{
+    Error, Hint, IoAction, Job, Problem, Request, Result, count_of, one_or, problem,
+};
 use clariq_files::{StagedFile, StagedWriter, Target};
 use clariq_rank::Uses;
 use clariq_systems::SystemConfig;
@@ -337,6 +339,7 @@ fn nothing_ranked(config: &SystemConfig, input: &dyn RunInput, requests: u64) ->
     let expected = "a system that ranks something for at least one request";
     let found =
         format!("nothing for any of {} of {}", count_of(requests, "request"), input.location());
-    let hint = "`clariq explain --system …` shows what each stage does with a document";
+    let hint =
+        Hint::on_data("explain --system …").and(" shows what each stage does with a document");
     problem!(&*config.file, expected, found, hint)
 }

@@ -1,21 +1,16 @@
 //! Archives: the content of a file that is plain, gzip, Zstandard, zip, tar, packed tar, or in pieces, as
 //! a stream.
 
-use crate::source::{MAGIC, MOST_TIMES, PackingFormat, Source, broken};
+use crate::source::{MAGIC, PackingFormat, Source, broken};
 use crate::text::BYTE_ORDER_MARK;
 use clariq_core::{Error, Problem, ProblemKind, Result, problem};
-use std::cell::Cell;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::rc::Rc;
 
 /// Positions of the magic and of the checksum in a tar header (POSIX.1-2001, pax).
 const TAR_MAGIC: (usize, &[u8]) = (257, b"ustar");
 const TAR_CHECKSUM: Range<usize> = 148..156;
 const TAR_BLOCK: usize = 512;
-
-/// The unpacked bytes that any file may have, in addition to [`MOST_TIMES`] its size.
-const FREE: u64 = 64 << 20;
 
 /// The expected content, for messages.
 #[derive(Debug)]
@@ -31,14 +26,25 @@ pub struct Archive {
     name: String,
     pieces: Vec<Source>,
     form: &'static ExpectedContent,
+    /// The most bytes of the content.
+    most: u64,
 }
 
 impl Archive {
-    /// Opens the pieces of one file with the expected content `form`.
+    /// Opens the pieces of one file with the expected content `form`. Its reader bounds what it keeps.
     pub fn new(sources: &[Source], form: &'static ExpectedContent) -> Result<Self> {
+        Self::of_at_most(u64::MAX, sources, form)
+    }
+
+    /// Opens the pieces of one file whose content is kept: more than `most` bytes, unpacked, are an error.
+    pub fn of_at_most(
+        most: u64,
+        sources: &[Source],
+        form: &'static ExpectedContent,
+    ) -> Result<Self> {
         let names: Vec<String> = sources.iter().map(Source::name).collect();
         let pieces = sources.iter().map(Source::repeatable);
-        Ok(Self { name: names.join(" + "), pieces: pieces.collect::<Result<_, _>>()?, form })
+        Ok(Self { name: names.join(" + "), pieces: pieces.collect::<Result<_, _>>()?, form, most })
     }
 
     /// The file, or its pieces in order.
@@ -63,7 +69,8 @@ impl Archive {
                     let found = "one in pieces".to_owned();
                     return Err(self.problem("a zip archive in one file", found));
                 }
-                UnpackedReader::open(packing, &self.pieces[0], reader)
+                let content = packing.reader(&self.pieces[0], reader)?;
+                Ok(Box::new(BoundedReader { content, left: self.most }))
             }
             None => Ok(reader),
         }
@@ -160,6 +167,10 @@ impl Archive {
 
     /// The error of content that cannot be unpacked or read.
     pub fn broken(&self, error: io::Error) -> Error {
+        if error.kind() == io::ErrorKind::FileTooLarge {
+            let expected = format!("at most {} MiB, unpacked", self.most >> 20);
+            return self.problem(&expected, "more".to_owned());
+        }
         broken(&self.name, error)
     }
 
@@ -194,49 +205,19 @@ fn is_apple_double(path: &[u8]) -> bool {
     path.rsplit(|&byte| byte == b'/').next().is_some_and(|name| name.starts_with(b"._"))
 }
 
-/// The content of a packed file, limited in proportion to the size of the file.
-struct UnpackedReader<'a> {
+/// The content of a packed file, up to a number of bytes.
+struct BoundedReader<'a> {
     content: Box<dyn Read + 'a>,
-    /// The bytes read from the packed file.
-    packed: Rc<Cell<u64>>,
-    /// The bytes of its content.
-    bytes: u64,
+    left: u64,
 }
 
-impl<'a> UnpackedReader<'a> {
-    fn open(
-        packing: PackingFormat,
-        source: &'a Source,
-        reader: Box<dyn Read + 'a>,
-    ) -> Result<Box<dyn Read + 'a>> {
-        let packed = Rc::default();
-        let bytes = Rc::clone(&packed);
-        let content = packing
-            .reader(source, reader, move |reader| Box::new(CountedReader { reader, bytes }))?;
-        Ok(Box::new(Self { content, packed, bytes: 0 }))
-    }
-}
-
-impl Read for UnpackedReader<'_> {
+impl Read for BoundedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.content.read(buffer)?;
-        self.bytes += count as u64;
-        if self.bytes > FREE + MOST_TIMES * self.packed.get() {
+        let Some(left) = self.left.checked_sub(count as u64) else {
             return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        Ok(count)
-    }
-}
-
-struct CountedReader<'a> {
-    reader: Box<dyn Read + 'a>,
-    bytes: Rc<Cell<u64>>,
-}
-
-impl Read for CountedReader<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.reader.read(buffer)?;
-        self.bytes.set(self.bytes.get() + count as u64);
+        };
+        self.left = left;
         Ok(count)
     }
 }

@@ -21,12 +21,17 @@ pub struct Line<'a> {
 impl Line<'_> {
     /// A problem that shows the beginning of this line.
     pub fn problem(&self, expected: &str, hint: &str) -> Problem {
-        problem!(self.at, expected, (format!("`{}`", shorten(self.text))), hint)
+        problem!(self.at, expected, (self.shown()), hint)
+    }
+
+    /// The beginning of this line, for messages.
+    pub(crate) fn shown(&self) -> String {
+        format!("`{}`", shorten(self.text))
     }
 
     /// The problem of a line with another number of fields.
     pub(crate) fn wrong_count(&self, form: LineForm, hint: &str) -> Problem {
-        self.problem(&format!("{} fields, `{}`", form.most(), form.names), hint)
+        self.problem(&format!("{} fields, `{}`", form.most(), form.names), hint).kind(form.kind)
     }
 }
 
@@ -42,6 +47,8 @@ pub struct LineForm {
     pub unlike_comment: Option<fn(&[&str]) -> bool>,
     /// Words after the last field are ignored, as by `trec_eval`.
     pub trailing_words: bool,
+    /// The kind of the problem of a line with another number of fields.
+    pub kind: ProblemKind,
 }
 
 impl LineForm {
@@ -92,6 +99,11 @@ impl IgnoredLines {
 /// True for a field in quotes, as R and Python write them if they are not told otherwise.
 pub fn is_quoted(field: &str) -> bool {
     field.len() > 1 && field.starts_with('"') && field.ends_with('"')
+}
+
+/// A field without quotes around it.
+pub(crate) fn without_quotes_around(field: &str) -> &str {
+    if is_quoted(field) { &field[1..field.len() - 1] } else { field }
 }
 
 /// The hint for a file whose ids stand in quotes.
@@ -231,8 +243,7 @@ pub fn in_json(input: &FileContent) -> Option<Problem> {
     } else {
         return None;
     };
-    let hint = "write a line for each document, as `clariq convert FILE --to trec` does of a submission; in \
-                Python, `clariq.evaluate` takes dictionaries and frames";
+    let hint = "write a line for each document; in Python, `clariq.evaluate` takes dictionaries and frames";
     Some(problem!((&*input.name, 1), "lines of fields with blanks between them", found, hint))
 }
 
@@ -243,56 +254,20 @@ fn no_lines(name: &str, form: LineForm) -> Problem {
     problem!((name, 1), expected, "nothing", hint).kind(ProblemKind::Empty)
 }
 
-/// The hint for a line that something else than the writer of the file has left in it.
-pub(crate) fn hint_of_other_text(fields: &[&str]) -> Option<&'static str> {
-    let first = fields.first()?;
-    if ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].contains(first) {
-        return Some(
-            "this is a mark of a merge that git could not finish: choose one of its sides",
-        );
+/// The hint for a wrong number of fields.
+fn count_hint(wanted: usize, found: &[&str]) -> &'static str {
+    if found.iter().any(|field| is_quoted(field)) {
+        return WITHOUT_QUOTES;
     }
-    let has_number = fields.iter().any(|field| field.parse::<f64>().is_ok());
-    let is_prose = first.ends_with([':', '|', ']', '…']) || first.contains("%|");
-    (!has_number && is_prose).then_some(
-        "this looks like a message of the program that wrote the file: send its messages elsewhere, such as `2>log`",
-    )
+    if found[0].matches([',', ';']).count() >= wanted.min(3) - 1 {
+        return "this looks like CSV: write blanks or tabs between the fields";
+    }
+    FORMS
 }
 
-/// The hint for a wrong number of fields, whose usual reason is a file of another kind.
-fn count_hint(wanted: usize, found: &[&str]) -> &'static str {
-    if let Some(hint) = hint_of_other_text(found) {
-        return hint;
-    }
-    match (wanted, found.len()) {
-        (6, 2) if found.iter().all(|field| field.parse::<f64>().is_ok()) => {
-            "this looks like a need file: `clariq eval --task clarification_need` scores those"
-        }
-        (6, 2) if found[1].parse::<f64>().is_ok() => {
-            "this looks like a need file: `clariq eval` scores those"
-        }
-        (6, 1) if found[0].matches([',', ';']).count() == 1 => {
-            "this looks like a need file with commas: write a blank between its fields"
-        }
-        (6, 4) => {
-            "this looks like judgements: `clariq eval RUN --qrels FILE` scores a run by them, and \
-             needs no --qrels for those of --data"
-        }
-        (4, 6) => "this looks like a run file: `clariq eval RUN` scores those",
-        _ if found.iter().any(|field| is_quoted(field)) => WITHOUT_QUOTES,
-        (4, 5) => "judgements end with the relevance: leave out what is behind it",
-        (2, 5 | 6) => {
-            "this looks like a run file: `clariq eval --task question_relevance` scores those"
-        }
-        (6, 3) if found[2].parse::<u32>().is_ok() => {
-            "this looks like a run of MS MARCO, `topic document rank`: write `topic Q0 document rank \
-             score run`, for example with 1 / rank as the score"
-        }
-        _ if found[0].matches([',', ';']).count() >= wanted.min(3) - 1 => {
-            "this looks like CSV: write blanks or tabs between the fields"
-        }
-        _ => "fields are separated by single spaces, and none may be empty or hold a space",
-    }
-}
+/// The numbers of fields of the files whose fields are separated by blanks.
+const FORMS: &str = "blanks or tabs separate fields: a line of a run has 6 of them, one of judgements 4, or 3 \
+                     without the `0`, and one of a need file 2";
 
 #[cfg(test)]
 mod tests {
@@ -315,9 +290,10 @@ mod tests {
     #[test]
     fn lines_of_other_writers_have_a_hint() {
         for (text, hint) in [
-            ("q1 0 d 1 nist\n", "judgements end with the relevance"),
+            ("q1 0 d 1 nist\n", "blanks or tabs separate fields: a line of a run has 6"),
+            ("q1 d\n", "blanks or tabs separate fields: a line of a run has 6"),
             ("\"1\" \"q1\" 0 \"d\" 1\n", "the quotes would be a part of the ids"),
-            ("<<<<<<< HEAD\nq1 0 d 1\n", "this is a mark of a merge"),
+            ("q1;d;1\n", "this looks like CSV"),
         ] {
             let bytes = text.as_bytes().to_vec().into();
             let input = FileContent { name: "x".to_owned(), bytes };

@@ -16,6 +16,7 @@
     allow(clippy::disallowed_methods, reason = "tests read the files that they have written")
 )]
 pub mod archive;
+pub mod columns;
 pub mod fields;
 mod identity;
 mod inputs;
@@ -23,6 +24,7 @@ mod journal;
 mod lines;
 mod lock;
 pub mod manifest;
+mod named;
 mod nearby;
 mod output;
 mod python;

@@ -1,12 +1,13 @@
 //! TREC qrels, `<topic or facet> 0 <document> <relevance>`: their lines, and the grades by topic.
 //! Files whose first line has three fields have no constant. A header is recognised by its names, as
-//! that of BEIR, `query-id corpus-id score`. Lines that begin with `#` are comments, as in `trec_eval` 10, unless
-//! they have the form of the others.
+//! that of BEIR, `query-id corpus-id score`; it may name further columns. Lines that begin with `#` are
+//! comments, as in `trec_eval` 10, unless they have the form of the others.
 
+use crate::columns::Role;
 use crate::fields::{LineForm, WITHOUT_QUOTES, for_each_line, is_quoted};
-use crate::sink::{Sink, read_strictly};
+use crate::named::{NamedColumns, NamedForm, first_line};
+use crate::sink::{Sink, read_strictly, shorten};
 use crate::source::{FileContent, MOST_OF_A_TABLE, Source};
-use crate::table::{is_header, judgement_columns};
 use clariq_core::{DocId, Location, Problem, ProblemKind, RequestId, Result, problem};
 use compact_str::CompactString;
 use std::collections::HashMap;
@@ -33,66 +34,112 @@ pub fn parse_qrels(input: &FileContent, sink: Sink) -> Vec<Judgement> {
     parse_with_comments(input, sink).0
 }
 
+/// The judgements of a file.
+#[derive(Default)]
+struct Judgements {
+    judged: Vec<Judgement>,
+    grades: HashMap<(CompactString, CompactString), i32>,
+    /// The lines of comments.
+    comments: Vec<u64>,
+}
+
+impl Judgements {
+    /// Adds a judgement; a second grade of a document is a problem.
+    fn add(&mut self, at: (&str, u64), topic: &str, document: &str, relevance: i32, sink: Sink) {
+        let topic: CompactString = topic.into();
+        let document: CompactString = document.into();
+        match self.grades.insert((topic.clone(), document.clone()), relevance) {
+            Some(first) if first != relevance => {
+                sink(two_grades(at, &topic, &document, first, relevance));
+            }
+            _ => self.judged.push(Judgement { topic, document, relevance }),
+        }
+    }
+}
+
+/// Judgements with a header.
+const NAMED: NamedForm = NamedForm {
+    roles: [Role::Topic, Role::Document, Role::Grade],
+    what: "topics, documents and grades",
+    hint: "a header such as `query-id`, `corpus-id`, `score` names one column for each of them, and may name \
+           more",
+    is_value: |field| grade_of(field).is_some(),
+};
+
 /// Returns the number of comments, too.
 fn parse_with_comments(input: &FileContent, sink: Sink) -> (Vec<Judgement>, usize) {
-    let mut judgements = Vec::new();
-    let first: Vec<&str> =
-        first_fields(input).into_iter().map(|field| str::from_utf8(field).unwrap_or("")).collect();
-    let (names, usual) = if first.len() == 3 {
-        ("<topic> <document> <relevance>", [0, 1, 2])
-    } else {
-        ("<topic> 0 <document> <relevance>", [0, 2, 3])
+    let (number, first) = first_line(input);
+    let judgements = match NamedColumns::of((&input.name, number), first, &NAMED) {
+        Ok(Some(columns)) => {
+            let mut judgements = Judgements::default();
+            let ignored =
+                columns.for_each(input, sink, |at, [topic, document, grade], sink| match grade_of(
+                    grade,
+                ) {
+                    Some(grade) => judgements.add(at, topic, document, grade, sink),
+                    None => sink(no_grade(at, &format!("`{}`", shorten(grade)))),
+                });
+            judgements.comments = ignored.comments;
+            judgements
+        }
+        Ok(None) => parse_without_header(input, sink),
+        Err(problem) => {
+            sink(problem);
+            Judgements::default()
+        }
     };
-    let named = judgement_columns(&first).filter(|_| (3..=4).contains(&first.len()));
-    let [topic, document, grade] = named.unwrap_or(usual);
-    // In a file without named columns, the second field is a constant, or counts iterations.
+    (judgements.judged, judgements.comments.len())
+}
+
+/// Judgements without a header. The first line says whether they have a constant.
+fn parse_without_header(input: &FileContent, sink: Sink) -> Judgements {
+    let (names, document, grade) = if first_fields(input) == 3 {
+        ("<topic> <document> <relevance>", 1, 2)
+    } else {
+        ("<topic> 0 <document> <relevance>", 2, 3)
+    };
+    // The second field is a constant, or counts iterations.
     let mut second: Option<CompactString> = None;
     let mut varies = false;
-    let mut has_header = false;
     let unlike_comment: fn(&[&str]) -> bool =
         |fields| fields.last().is_some_and(|field| grade_of(field).is_some());
     let unlike_comment = Some(unlike_comment);
-    let form = LineForm { names, optional: 0, unlike_comment, trailing_words: false };
-    let mut grades: HashMap<(CompactString, CompactString), i32> = HashMap::new();
+    let form = LineForm {
+        names,
+        optional: 0,
+        unlike_comment,
+        trailing_words: false,
+        kind: ProblemKind::Other,
+    };
+    let mut judgements = Judgements::default();
     let ignored =
         for_each_line(input, form, sink, |line, sink| match grade_of(line.fields[grade]) {
-            Some(_) if is_quoted(line.fields[topic]) && is_quoted(line.fields[document]) => {
+            Some(_) if is_quoted(line.fields[0]) && is_quoted(line.fields[document]) => {
                 sink(line.problem("ids without quotes around them", WITHOUT_QUOTES));
             }
             Some(relevance) => {
                 let constant = line.fields[1];
                 varies |= second.get_or_insert_with(|| constant.into()) != constant;
-                let topic: CompactString = line.fields[topic].into();
-                let document: CompactString = line.fields[document].into();
-                match grades.insert((topic.clone(), document.clone()), relevance) {
-                    Some(first) if first != relevance => {
-                        sink(two_grades(line.at, &topic, &document, first, relevance));
-                    }
-                    _ => judgements.push(Judgement { topic, document, relevance }),
-                }
+                judgements.add(line.at, line.fields[0], line.fields[document], relevance, sink);
             }
-            None if is_header(line.fields) || judgement_columns(line.fields).is_some() => {
-                has_header = true;
-            }
-            None => sink(line.problem(
-                "a whole number as relevance in the last field",
-                "0 and below is not relevant, 1 and above is",
-            )),
+            None => sink(no_grade(line.at, &line.shown())),
         });
-    if has_header && judgements.is_empty() {
-        let hint = "nothing can be scored by it: was the program that wrote it interrupted?";
-        let problem = problem!((&*input.name, 2), "a judgement below the header", "none", hint);
-        sink(problem.kind(ProblemKind::Empty));
-    }
     let has_no_grade =
         |judged: &Judgement| judged.relevance == 0 && grade_of(&judged.document).is_some();
-    if varies && document == 2 && !judgements.is_empty() && judgements.iter().all(has_no_grade) {
+    let judged = &judgements.judged;
+    if varies && document == 2 && !judged.is_empty() && judged.iter().all(has_no_grade) {
         let found = "0 on every line, behind numbers";
         let hint = "are the columns topic, document, grade and iteration, as `ir_datasets` has them? Write a header \
                     with their names, or topic, 0, document and grade";
         sink(problem!((&*input.name, 1), "grades in the last field", found, hint));
     }
-    (judgements, ignored.comments.len())
+    judgements.comments = ignored.comments;
+    judgements
+}
+
+fn no_grade(at: (&str, u64), found: &str) -> Problem {
+    let hint = "0 and below is not relevant, 1 and above is";
+    problem!(at, "a whole number as relevance", found, hint)
 }
 
 /// A whole number, which pandas writes as `1.0` where other lines had none.
@@ -119,14 +166,16 @@ fn two_grades(
     problem!(at, expected, "`{first}` and `{second}`", hint).kind(ProblemKind::Contradiction)
 }
 
-/// The fields of the first line that does not begin with `#`; if all of them do, of the first one that
-/// ends with a grade.
-fn first_fields(input: &FileContent) -> Vec<&[u8]> {
-    let lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let mut lines = lines.filter(|line| !line.is_empty());
-    let plain = lines.clone().find(|line| !line.starts_with(b"#"));
-    let first = plain.or_else(|| lines.find(|line| ends_with_grade(line))).unwrap_or_default();
-    first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect()
+/// The number of fields of the first line that does not begin with `#`; if all of them do, of the first one
+/// that ends with a grade.
+fn first_fields(input: &FileContent) -> usize {
+    let (_, plain) = first_line(input);
+    let mut lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let first = match plain {
+        "" => lines.find(|line| ends_with_grade(line)).unwrap_or_default(),
+        plain => plain.as_bytes(),
+    };
+    first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).count()
 }
 
 fn ends_with_grade(line: &[u8]) -> bool {

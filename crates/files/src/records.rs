@@ -1,10 +1,12 @@
 //! Records of delimited text with quotes as in CSV (RFC 4180), each with the line on which it
 //! starts.
+//!
+//! The crate `csv` reads them. It takes every text for some table; what it would have to guess is refused here.
 
 use crate::source::FileContent;
 use clariq_core::{Problem, problem};
+use csv::{ByteRecord, Reader, ReaderBuilder};
 use memchr::{memchr, memchr_iter, memchr3};
-use std::borrow::Cow;
 
 /// Reads the records of an input one after the other. Empty lines are no records.
 ///
@@ -16,66 +18,66 @@ pub struct Records<'a> {
     name: &'a str,
     bytes: &'a [u8],
     delimiter: u8,
+    reader: Reader<&'a [u8]>,
+    /// The place where `reader` began.
+    start: usize,
+    /// The place and the line behind the last record.
     at: usize,
     line: u64,
-    fields: Vec<Cow<'a, [u8]>>,
+    record: ByteRecord,
 }
 
 /// The fields of a record, or the problem of one.
-type RecordFields<'r, 'a> = Result<&'r [Cow<'a, [u8]>], Box<Problem>>;
+type RecordFields<'r> = Result<Vec<&'r [u8]>, Box<Problem>>;
 
 impl<'a> Records<'a> {
     /// Begins at the start of the input.
     pub fn new(input: &'a FileContent, delimiter: u8) -> Self {
+        let bytes = &*input.bytes;
         Self {
             name: &input.name,
-            bytes: &input.bytes,
+            bytes,
             delimiter,
+            reader: reader(bytes, delimiter),
+            start: 0,
             at: 0,
             line: 1,
-            fields: Vec::new(),
+            record: ByteRecord::new(),
         }
     }
 
     /// The fields of the next record, with the file and the line where it starts; a problem if a
     /// quote is not closed.
     #[expect(clippy::should_implement_trait, reason = "the fields are lent")]
-    pub fn next(&mut self) -> Option<((&'a str, u64), RecordFields<'_, 'a>)> {
+    pub fn next(&mut self) -> Option<((&'a str, u64), RecordFields<'_>)> {
         while let Some(byte @ (b'\r' | b'\n')) = self.bytes.get(self.at) {
             self.line += u64::from(*byte == b'\n');
             self.at += 1;
         }
-        if self.at == self.bytes.len() {
+        // Bytes in memory are always read.
+        if self.at == self.bytes.len() || !self.reader.read_byte_record(&mut self.record).ok()? {
             return None;
         }
         let location = (self.name, self.line);
-        self.fields.clear();
-        loop {
-            let rest = &self.bytes[self.at..];
-            let length = if rest.first() == Some(&b'"') {
-                let Some((length, field)) = quoted_field(rest, self.delimiter) else {
-                    return Some((location, Err(Box::new(self.skip_open_quote()))));
-                };
-                self.line += memchr_iter(b'\n', &rest[..length]).count() as u64;
-                self.fields.push(field);
-                length
-            } else {
-                let length = memchr3(self.delimiter, b'\n', b'\r', rest).unwrap_or(rest.len());
-                self.fields.push(Cow::Borrowed(&rest[..length]));
-                length
-            };
-            self.at += length;
-            if rest.get(length) != Some(&self.delimiter) {
-                return Some((location, Ok(&self.fields)));
-            }
-            self.at += 1;
+        let end = self.start + self.reader.position().byte() as usize;
+        let text = &self.bytes[self.at..end];
+        if let Some(open) = open_quote(text, self.delimiter) {
+            return Some((location, Err(Box::new(self.skip_open_quote(open)))));
         }
+        self.line += memchr_iter(b'\n', text).count() as u64;
+        self.at = end;
+        Some((location, Ok(self.record.iter().collect())))
     }
 
-    /// Passes over the line on which a field opens with a quote.
-    fn skip_open_quote(&mut self) -> Problem {
+    /// Passes over the line on which a field opens with a quote, `open` bytes behind the start of its record.
+    fn skip_open_quote(&mut self, open: usize) -> Problem {
+        let before = &self.bytes[self.at..self.at + open];
+        self.line += memchr_iter(b'\n', before).count() as u64;
+        self.at += open;
         let rest = &self.bytes[self.at..];
         self.at += memchr(b'\n', rest).unwrap_or(rest.len());
+        self.start = self.at;
+        self.reader = reader(&self.bytes[self.start..], self.delimiter);
         problem!(
             (self.name, self.line),
             "a quoted field that ends with a quote, before a delimiter or the line's end",
@@ -85,29 +87,38 @@ impl<'a> Records<'a> {
     }
 }
 
-/// The field in quotes at the start of a text, with its length there; `None` if it does not end
-/// with a quote.
-fn quoted_field(text: &[u8], delimiter: u8) -> Option<(usize, Cow<'_, [u8]>)> {
-    let mut field: Cow<[u8]> = Cow::Borrowed(b"");
+fn reader(bytes: &[u8], delimiter: u8) -> Reader<&[u8]> {
+    ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(bytes)
+}
+
+/// The place of a quote that opens a field of a record and does not close it.
+fn open_quote(text: &[u8], delimiter: u8) -> Option<usize> {
+    memchr(b'"', text)?;
+    let mut at = 0;
+    loop {
+        let rest = &text[at..];
+        at += if rest.first() == Some(&b'"') {
+            let Some(length) = quoted_length(rest, delimiter) else { return Some(at) };
+            length
+        } else {
+            memchr3(delimiter, b'\n', b'\r', rest).unwrap_or(rest.len())
+        };
+        if text.get(at) != Some(&delimiter) {
+            return None;
+        }
+        at += 1;
+    }
+}
+
+/// The length of the field in quotes at the start of a text; `None` if it does not end with a quote.
+fn quoted_length(text: &[u8], delimiter: u8) -> Option<usize> {
     let mut start = 1;
     loop {
         let end = start + memchr(b'"', &text[start..])?;
         match text.get(end + 1) {
-            Some(b'"') => {
-                // A doubled quote is one quote of the field.
-                field.to_mut().extend(&text[start..=end]);
-                start = end + 2;
-            }
+            Some(b'"') => start = end + 2,
             Some(&byte) if byte != delimiter && !matches!(byte, b'\r' | b'\n') => return None,
-            _ => {
-                let rest = &text[start..end];
-                if field.is_empty() {
-                    field = Cow::Borrowed(rest);
-                } else {
-                    field.to_mut().extend(rest);
-                }
-                return Some((end + 1, field));
-            }
+            _ => return Some(end + 1),
         }
     }
 }
@@ -115,7 +126,6 @@ fn quoted_field(text: &[u8], delimiter: u8) -> Option<(usize, Cow<'_, [u8]>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use csv::{ByteRecord, ReaderBuilder};
     use proptest::prelude::*;
 
     /// Lines and fields of well-formed text, or the line of the first problem.
@@ -127,19 +137,12 @@ mod tests {
         while let Some(((_, line), record)) = records.next() {
             match record {
                 Ok(fields) => {
-                    all.push((line, fields.iter().map(|field| field.to_vec()).collect()));
+                    all.push((line, fields.into_iter().map(<[u8]>::to_vec).collect()));
                 }
                 Err(problem) => return Err(problem.at.line.unwrap()),
             }
         }
         Ok(all)
-    }
-
-    fn read_with_csv(text: &[u8]) -> Vec<Vec<Vec<u8>>> {
-        let mut builder = ReaderBuilder::new();
-        let reader = builder.delimiter(b'\t').has_headers(false).flexible(true).from_reader(text);
-        let fields = |record: ByteRecord| record.iter().map(<[u8]>::to_vec).collect();
-        reader.into_byte_records().map(|record| fields(record.unwrap())).collect()
     }
 
     #[test]
@@ -151,23 +154,40 @@ mod tests {
         assert_eq!(read(b"\"a\"\nb\tc\n\"d\"\te\n\tf\n\"g\"x\n"), Err(5));
     }
 
+    #[test]
+    fn reading_continues_after_the_line_of_an_open_quote() {
+        let text = b"a\n\"b\"c\td\ne\t\"f\ng\n";
+        let input = FileContent { name: "t".to_owned(), bytes: text.to_vec().into() };
+        let mut records = Records::new(&input, b'\t');
+        let mut found = Vec::new();
+        while let Some(((_, line), record)) = records.next() {
+            found.push((line, record.map(|fields| fields[0].to_vec()).ok()));
+        }
+        let expected = [(1, Some(b"a".to_vec())), (2, None), (3, None), (4, Some(b"g".to_vec()))];
+        assert_eq!(found, expected);
+    }
+
     proptest! {
         #[test]
-        fn well_formed_text_is_read_as_the_csv_crate_reads_it(text in "[ab\"\t\r\n]{0,60}") {
-            if let Ok(found) = read(text.as_bytes()) {
-                let found: Vec<_> = found.into_iter().map(|(_, fields)| fields).collect();
-                prop_assert_eq!(found, read_with_csv(text.as_bytes()));
-            }
-        }
-
-        #[test]
-        fn quoted_fields_are_well_formed(fields in prop::collection::vec("[ab\"\t\n]{0,8}", 1..20)) {
+        fn quoted_fields_are_read_back(fields in prop::collection::vec("[ab\"\t\n]{0,8}", 1..20)) {
             let quoted: Vec<_> =
                 fields.iter().map(|field| format!("\"{}\"", field.replace('"', "\"\""))).collect();
             let found = read(quoted.join("\t").as_bytes()).unwrap();
             prop_assert_eq!(found.len(), 1);
             let expected: Vec<_> = fields.iter().map(|field| field.as_bytes().to_vec()).collect();
             prop_assert_eq!(&found[0].1, &expected);
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused_line_by_line(text in "[ab\"\t\r\n]{0,60}") {
+            let lines = text.matches('\n').count() as u64 + 1;
+            match read(text.as_bytes()) {
+                Ok(found) => {
+                    prop_assert!(found.is_sorted_by_key(|(line, _)| *line));
+                    prop_assert!(found.last().is_none_or(|(line, _)| *line <= lines));
+                }
+                Err(line) => prop_assert!(line <= lines),
+            }
         }
     }
 }

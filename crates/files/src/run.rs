@@ -1,10 +1,11 @@
-//! Run files: `<topic> 0 <document> <rank> <score> <run>`.
+//! Run files: `<topic> 0 <document> <rank> <score> <run>`, or a table with a header that names its columns.
 
-use crate::fields::{IgnoredLines, Line, LineForm, for_each_line, hint_of_other_text};
-use crate::sink::{Sink, read_strictly};
+use crate::columns::Role;
+use crate::fields::{IgnoredLines, Line, LineForm, for_each_line};
+use crate::named::{NamedColumns, NamedForm, first_line};
+use crate::sink::{Sink, read_strictly, shorten};
 use crate::source::{FileContent, MOST_OF_A_RUN, Source};
-use crate::table::is_header;
-use clariq_core::{DocId, Problem, RequestId, Result, count_of, problem};
+use clariq_core::{DocId, Problem, ProblemKind, RequestId, Result, count_of, problem};
 use std::{fmt, io};
 
 const FORM: LineForm = LineForm {
@@ -14,6 +15,16 @@ const FORM: LineForm = LineForm {
     // Ranks are not read otherwise.
     unlike_comment: Some(|fields| fields[3].parse::<f64>().is_ok() && score(fields[4]).is_some()),
     trailing_words: true,
+    kind: ProblemKind::NotARun,
+};
+
+/// A run with a header, as frames are written.
+const NAMED: NamedForm = NamedForm {
+    roles: [Role::Topic, Role::Document, Role::Score],
+    what: "topics, documents and scores",
+    hint: "a header such as `qid`, `docno`, `score` names one column for each of them, and may name more; a \
+           run of TREC has none",
+    is_value: |field| score(field).is_some(),
 };
 
 /// The score that replaces a score equal to 0 after another: so close to 0 that negative scores
@@ -89,6 +100,15 @@ pub fn read_run(source: &Source) -> Result<Run> {
 /// Reads a run, reports every problem to `sink`, and leaves lines with problems out.
 pub fn parse_run(input: &FileContent, sink: Sink) -> Run {
     let mut run = Run { name: input.name.clone(), ..Run::default() };
+    let (number, first) = first_line(input);
+    match NamedColumns::of((&input.name, number), first, &NAMED) {
+        Ok(Some(columns)) => return parse_named(run, &columns, input, sink),
+        Ok(None) => {}
+        Err(problem) => {
+            sink(problem);
+            return run;
+        }
+    }
     let lines = &mut run.lines;
     let mut order = RankOrder::default();
     run.ignored =
@@ -111,6 +131,19 @@ pub fn parse_run(input: &FileContent, sink: Sink) -> Run {
         let found = format!("words after the last field, on {} in all", count_of(count, "line"));
         sink(problem!((&*input.name, first), "6 fields", found, hint).warning());
     }
+    run
+}
+
+/// Reads a run whose header names its columns.
+fn parse_named(mut run: Run, columns: &NamedColumns, input: &FileContent, sink: Sink) -> Run {
+    run.ignored = columns.for_each(input, sink, |at, [topic, document, written], sink| {
+        let Some(score) = score(written) else {
+            let found = format!("`{}`", shorten(written));
+            return sink(problem!(at, "a finite score", found, (score_hint(written))));
+        };
+        let document = document.into();
+        run.lines.push(RunLine { topic: topic.into(), document, score, line: at.1 });
+    });
     run
 }
 
@@ -146,26 +179,22 @@ fn has_row_number(line: &Line) -> bool {
 
 /// The problem of a line whose fifth field is no score, with the usual reason.
 fn no_score(line: &Line) -> Problem {
-    if is_header(line.fields) {
-        let hint = "a run has no header: leave the names of its columns out, as `tail -n +2` does";
-        return line.problem("a line of a run", hint);
+    if line.fields.len() == 5 {
+        let hint = "the line has 5 fields: is the rank, the score or the `Q0` missing?";
+        return line.wrong_count(FORM, hint);
     }
-    let field = line.fields[4];
-    let hint = if let Some(hint) = hint_of_other_text(line.fields) {
-        hint
-    } else if line.fields[1].starts_with("qid:") {
-        "this looks like features in the form of LETOR: write `topic Q0 document rank score run`"
-    } else if score(&field.replacen(',', ".", 1)).is_some() {
+    line.problem("a finite score in the fifth field", score_hint(line.fields[4]))
+}
+
+/// The hint on a field that is no score.
+fn score_hint(field: &str) -> &'static str {
+    if score(&field.replacen(',', ".", 1)).is_some() {
         "decimals have a point: write 12.5, not 12,5"
     } else if field.parse::<f64>().is_ok() {
         "what is infinite or not a number has no place among the scores of a topic"
-    } else if line.fields.len() == 5 {
-        let hint = "the line has 5 fields, and a run 6, those of TREC: request, Q0, document, rank, score, tag";
-        return line.wrong_count(FORM, hint);
     } else {
         "write scores as 12.5 or 1.25e1"
-    };
-    line.problem("a finite score in the fifth field", hint)
+    }
 }
 
 fn score(field: &str) -> Option<f64> {

@@ -13,8 +13,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Maximum ratio of unpacked to packed bytes. Tables and conversations reach 10 to 40, bombs 1,000.
-pub(crate) const MOST_TIMES: u64 = 100;
 /// The two bytes that every gzip file begins with (RFC 1952).
 pub(crate) const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
 /// The first bytes of a frame of Zstandard (RFC 8878).
@@ -131,7 +129,7 @@ impl Source {
         raw.by_ref().take(MAGIC as u64).read_to_end(&mut bytes).map_err(&refused)?;
         if let Some(packing) = PackingFormat::of(&bytes) {
             let packed = Box::new(Cursor::new(std::mem::take(&mut bytes)).chain(raw));
-            let unpacked = packing.reader(self, packed, |packed| packed)?;
+            let unpacked = packing.reader(self, packed)?;
             unpacked.take(most + 1).read_to_end(&mut bytes).map_err(|error| broken(name, error))?;
         } else {
             raw.take(most + 1 - bytes.len() as u64).read_to_end(&mut bytes).map_err(refused)?;
@@ -150,9 +148,7 @@ impl Source {
         let mut raw = BufReader::with_capacity(1 << 16, raw);
         let refused = Error::io(IoAction::Read, self.name());
         Ok(match PackingFormat::of(raw.fill_buf().map_err(&refused)?) {
-            Some(packing) => {
-                Box::new(BufReader::new(packing.reader(self, Box::new(raw), |packed| packed)?))
-            }
+            Some(packing) => Box::new(BufReader::new(packing.reader(self, Box::new(raw))?)),
             None => Box::new(raw),
         })
     }
@@ -201,20 +197,19 @@ impl PackingFormat {
     }
 
     /// The content of a source with these bytes, of any number of members or frames, or of the only
-    /// file in a zip archive. The packed bytes are read through `count`.
+    /// file in a zip archive.
     pub(crate) fn reader<'a>(
         self,
         source: &'a Source,
         bytes: Box<dyn Read + 'a>,
-        count: impl FnOnce(Box<dyn Read + 'a>) -> Box<dyn Read + 'a>,
     ) -> Result<Box<dyn Read + 'a>> {
         Ok(match self {
-            Self::Gzip => Box::new(MultiGzDecoder::new(count(bytes))),
+            Self::Gzip => Box::new(MultiGzDecoder::new(bytes)),
             Self::Zstandard => {
-                let decoder = zstd::Decoder::new(count(bytes));
+                let decoder = zstd::Decoder::new(bytes);
                 Box::new(decoder.map_err(|error| broken(&source.name(), error))?)
             }
-            Self::Zip => zipped(source, bytes)?.unpack(count),
+            Self::Zip => zipped(source, bytes)?.unpack(),
         })
     }
 }
@@ -271,13 +266,6 @@ fn missing_file(path: &Path) -> Problem {
 /// refused.
 pub(crate) fn broken(name: &str, error: io::Error) -> Error {
     match error.kind() {
-        io::ErrorKind::FileTooLarge => problem!(
-            name,
-            "a file that unpacks to at most {MOST_TIMES} bytes for each of its own",
-            "more",
-            "is this the right file? such a file never shrinks so far"
-        )
-        .into(),
         io::ErrorKind::InvalidData
         | io::ErrorKind::InvalidInput
         | io::ErrorKind::UnexpectedEof

@@ -10,132 +10,11 @@ use crate::records::Records;
 use crate::sink::{MOST_LINES, Sink, has_few_lines, not_utf8, shorten, until_too_many_errors};
 use crate::source::FileContent;
 use clariq_core::{Problem, ProblemKind, problem};
-use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::str;
 
 /// A column by its names: the first is the usual one, the others occur in released files.
 pub type ColumnNames = &'static [&'static str];
-
-/// Names of columns with ids, in tables that usually have no header.
-const IDS: [&str; 22] = [
-    "id",
-    "qid",
-    "queryid",
-    "query",
-    "docid",
-    "docno",
-    "did",
-    "pid",
-    "corpusid",
-    "documentid",
-    "passageid",
-    "questionid",
-    "requestid",
-    "topic",
-    "topicid",
-    "topicnumber",
-    "turnid",
-    "turn",
-    "number",
-    "doc",
-    "document",
-    "passage",
-];
-/// Names of columns with texts, but for `title`.
-const TEXTS: [&str; 15] = [
-    "text",
-    "query",
-    "querytext",
-    "question",
-    "contents",
-    "content",
-    "passage",
-    "passagetext",
-    "body",
-    "document",
-    "documenttext",
-    "request",
-    "initialrequest",
-    "utterance",
-    "rewrite",
-];
-const GRADES: [&str; 5] = ["score", "relevance", "rel", "label", "grade"];
-
-/// The letters and digits of the name of a column, in lower case.
-fn plain_name(field: &str) -> String {
-    field.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
-/// True for the header of judgements that may have none, such as `query-id`, `corpus-id`, `score`: a
-/// name of ids, and behind it a name of grades or texts.
-pub(crate) fn is_header(fields: &[&str]) -> bool {
-    let names: Vec<String> = fields.iter().map(|field| plain_name(field)).collect();
-    let [id, values @ ..] = &names[..] else { return false };
-    let is_value =
-        |name: &String| name == "title" || TEXTS.contains(&&**name) || GRADES.contains(&&**name);
-    IDS.contains(&&**id) && values.iter().any(is_value)
-}
-
-/// Names of columns with topics, and of those with documents, in judgements.
-const TOPICS: [&str; 8] =
-    ["qid", "queryid", "query", "topic", "topicid", "requestid", "turnid", "turn"];
-const DOCUMENTS: [&str; 9] =
-    ["docid", "docno", "did", "pid", "corpusid", "documentid", "passageid", "doc", "document"];
-
-/// The columns of judgements that their header names, in any order: `topic`, `document`, `grade`.
-/// `None` if it does not name each of them once.
-pub(crate) fn judgement_columns(header: &[&str]) -> Option<[usize; 3]> {
-    let names: Vec<String> = header.iter().map(|field| plain_name(field)).collect();
-    let only = |known: &[&str]| {
-        let mut places = (0..names.len()).filter(|place| known.contains(&&*names[*place]));
-        let first = places.next()?;
-        places.next().is_none().then_some(first)
-    };
-    Some([only(&TOPICS)?, only(&DOCUMENTS)?, only(&GRADES)?])
-}
-
-/// The columns of a table of ids and texts that its header names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextColumns {
-    id: usize,
-    /// The title, if there is one beside the text, and the text.
-    texts: Vec<usize>,
-    width: usize,
-}
-
-impl TextColumns {
-    /// The columns that the fields of a header name; `None` if they are no header. Names of two texts
-    /// are returned in place of the columns: it is not clear which is meant.
-    pub fn named(fields: &[&str]) -> Option<Result<Self, [String; 2]>> {
-        let names: Vec<String> = fields.iter().map(|field| plain_name(field)).collect();
-        let id = names.iter().position(|name| IDS.contains(&&**name))?;
-        let others = (0..names.len()).filter(|place| *place != id);
-        let texts: Vec<usize> = others.filter(|place| TEXTS.contains(&&*names[*place])).collect();
-        if let [one, other, ..] = texts[..] {
-            return Some(Err([one, other].map(|place| fields[place].to_owned())));
-        }
-        let title = names.iter().position(|name| name == "title");
-        let texts: Vec<usize> = title.into_iter().chain(texts).collect();
-        (!texts.is_empty()).then_some(Ok(Self { id, texts, width: fields.len() }))
-    }
-
-    /// The number of columns.
-    pub fn width(&self) -> usize {
-        self.width
-    }
-
-    /// The id and the text of a row, a title before it; `None` if the row has more fields than the
-    /// header, or none for one of these.
-    pub fn pick<'a>(&self, fields: &[&'a str]) -> Option<(&'a str, String)> {
-        if fields.len() > self.width {
-            return None;
-        }
-        let texts = self.texts.iter().map(|&place| fields.get(place).copied());
-        let texts: Vec<&str> = texts.collect::<Option<_>>()?;
-        Some((fields.get(self.id)?, texts.join(" ")))
-    }
-}
 
 /// A row with the requested columns, in the requested order.
 pub struct Row<'a> {
@@ -191,7 +70,7 @@ pub fn for_each_row(
         let expected = format!("a header with the columns {}", names.join(", "));
         return sink(empty(input, 1, &expected));
     };
-    let header = match record.and_then(|record| ColumnPositions::find(columns, record, at)) {
+    let header = match record.and_then(|header| ColumnPositions::find(columns, &header, at)) {
         Ok(header) => header,
         Err(problem) => return sink(*problem),
     };
@@ -199,7 +78,7 @@ pub fn for_each_row(
     until_too_many_errors(&input.name, sink, |sink| {
         let Some((at, record)) = records.next() else { return ControlFlow::Break(()) };
         any = true;
-        match record.and_then(|record| header.pick(record, at)) {
+        match record.and_then(|record| header.pick(&record, at)) {
             Ok(row) => each(&row, sink),
             Err(problem) => sink(*problem),
         }
@@ -218,12 +97,12 @@ fn empty(input: &FileContent, line: u64, expected: &str) -> Problem {
 impl ColumnPositions {
     fn find(
         columns: &'static [ColumnNames],
-        header: &[Cow<[u8]>],
+        header: &[&[u8]],
         at: (&str, u64),
     ) -> Result<Self, Box<Problem>> {
         let position = |names: &ColumnNames| {
             let mut places = (0..header.len()).filter(|&place| {
-                names.contains(&str::from_utf8(&header[place]).unwrap_or_default().trim())
+                names.contains(&str::from_utf8(header[place]).unwrap_or_default().trim())
             });
             let Some(place) = places.next() else {
                 return Err(Box::new(missing_column(header, names, columns, at)));
@@ -240,11 +119,7 @@ impl ColumnPositions {
     }
 
     /// The wanted fields of a record.
-    fn pick<'a>(
-        &self,
-        record: &'a [Cow<[u8]>],
-        at: (&'a str, u64),
-    ) -> Result<Row<'a>, Box<Problem>> {
+    fn pick<'a>(&self, record: &[&'a [u8]], at: (&'a str, u64)) -> Result<Row<'a>, Box<Problem>> {
         let width = self.width;
         let found = record.len();
         if found != width {
@@ -263,7 +138,7 @@ impl ColumnPositions {
         }
         let mut fields = Vec::with_capacity(self.positions.len());
         for (&position, names) in self.positions.iter().zip(self.columns) {
-            let bytes = &*record[position];
+            let bytes = record[position];
             let text = str::from_utf8(bytes);
             fields.push(text.map_err(|_| Box::new(not_utf8(at, names[0], bytes)))?);
         }
@@ -272,7 +147,7 @@ impl ColumnPositions {
 }
 
 fn missing_column(
-    header: &[Cow<[u8]>],
+    header: &[&[u8]],
     names: ColumnNames,
     columns: &[ColumnNames],
     at: (&str, u64),

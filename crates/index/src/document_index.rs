@@ -4,7 +4,7 @@
 use crate::analysis::Analyzer;
 use crate::build::{self, BuildOptions, FORMAT, IndexMetadata, LENGTH, NUMBER, TEXT};
 use crate::folder::{self, damaged};
-use clariq_core::{Doc, Documents, Error, IoAction, Result, bail};
+use clariq_core::{Doc, Documents, Error, IoAction, ProblemKind, Result, problem};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -87,12 +87,8 @@ impl DocumentIndex {
         options: &BuildOptions,
     ) -> Result<Self> {
         if documents.is_empty() {
-            bail!(
-                folder,
-                "at least one document, such as the empty question of ClariQ",
-                "none",
-                "`clariq data check` lists the files of the data folder"
-            );
+            let expected = "at least one document, such as the empty question of ClariQ";
+            return Err(problem!(folder, expected, "none").kind(ProblemKind::MissingData).into());
         }
         folder::check_replaceable(folder)?;
         let written = build::build(folder, documents, analyzer, options)?;

@@ -24,22 +24,16 @@ const FOR_WRITERS: [&str; 3] = [".managed.json", ".tantivy-meta.lock", ".tantivy
 
 /// The error of an index with missing or changed files.
 pub(crate) fn damaged(folder: &Path, found: impl Into<String>) -> Error {
-    let expected = "the files as `clariq index build` wrote them";
-    let problem = Problem::at(folder, expected, found).hint(build_again(folder));
-    problem.kind(ProblemKind::Damaged).into()
+    let expected = "the files as they were written with the index";
+    Problem::at(folder, expected, found).kind(ProblemKind::Damaged).into()
 }
 
 /// The error of an index that cannot be written.
 pub(crate) fn refused(folder: &Path) -> impl Fn(TantivyError) -> Error {
     move |error| {
         let expected = "an index folder with free space, whose files no other program changes";
-        let hint = build_again(folder);
-        problem!(folder, expected, (error.to_string()), hint).into()
+        problem!(folder, expected, (error.to_string())).kind(ProblemKind::Index).into()
     }
-}
-
-fn build_again(folder: &Path) -> String {
-    format!("`clariq index build --force --index {}` builds it again", folder.display())
 }
 
 /// The error of an index with other content than this program writes.
@@ -153,7 +147,7 @@ fn is_segment_file(name: &str) -> bool {
 }
 
 fn foreign(folder: &Path, found: &str) -> Error {
-    let expected = "a new folder, or one with an index that `clariq index build` wrote";
+    let expected = "a new folder, or one with an index of this program";
     let hint = "name another folder with --index; this one is left as it is";
     problem!(folder, expected, found, hint).into()
 }

@@ -5,7 +5,7 @@ use crate::features::Extractor;
 use crate::model::{Contribution, NeedModel, Prediction};
 use clariq_collections::NeedLabel;
 use clariq_collections::documents::Bank;
-use clariq_core::{Checksum, Documents, Error, Need, Result, problem};
+use clariq_core::{Checksum, Documents, Error, Need, ProblemKind, Result, problem};
 use clariq_files::{MOST_OF_A_TABLE, Source, Target};
 use serde::{Deserialize, Serialize};
 
@@ -103,8 +103,8 @@ impl Classifier {
         let input = source.read_at_most(MOST_OF_A_TABLE)?;
         let not_a_model = |error| not_a_model(&input.name, &error);
         let misfit = |expected: String, found: String| -> Error {
-            let hint = "train it again on this data: `clariq need train`";
-            problem!(&input.name, expected, found, hint).into()
+            let hint = "train it again on this data";
+            problem!(&input.name, expected, found, hint).kind(ProblemKind::NeedModel).into()
         };
         let FormatHeader { need_model } =
             serde_json::from_slice(&input.bytes).map_err(not_a_model)?;
@@ -137,9 +137,8 @@ impl Classifier {
 }
 
 fn not_a_model(name: &str, error: &serde_json::Error) -> Error {
-    let expected = "a need model that `clariq need train` wrote: a whole JSON object";
-    let hint =
-        "a configuration ends in .toml; train a model with `clariq need train CONFIG -o FILE`";
+    let expected = "a need model as this program writes it: a whole JSON object";
+    let hint = "a configuration ends in .toml";
     let at = (name, error.line().max(1) as u64);
-    problem!(at, expected, (error.to_string()), hint).into()
+    problem!(at, expected, (error.to_string()), hint).kind(ProblemKind::NeedModel).into()
 }

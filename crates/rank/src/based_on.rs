@@ -34,6 +34,9 @@ struct Header {
     #[serde(default)]
     description: String,
     chosen_on: Option<String>,
+    /// Other words for it, for who looks for a built-in system.
+    #[serde(default, rename = "also")]
+    _also: Vec<String>,
     based_on: String,
     #[serde(default)]
     set: BTreeMap<String, Value>,
@@ -52,7 +55,8 @@ impl BasedOn {
         let expected = table.take_tables("expected")?;
         let expected = expected.into_iter().map(ExpectedFigures::read).collect::<Result<_>>()?;
         let (at, set_at) = (table.at("based_on"), table.at("set"));
-        let Header { name, description, chosen_on, based_on: base, set: tables } = table.read()?;
+        let Header { name, description, chosen_on, based_on: base, set: tables, .. } =
+            table.read()?;
         check_name(&name, &Location::line(file, 1))?;
         let mut set = Vec::new();
         for (key, value) in tables {

@@ -102,6 +102,9 @@ struct SystemHeader {
     #[serde(default)]
     description: String,
     chosen_on: Option<String>,
+    /// Other words for it, for who looks for a built-in system.
+    #[serde(default, rename = "also")]
+    _also: Vec<String>,
     #[serde(default)]
     uses: Vec<Uses>,
     #[serde(default)]
@@ -172,15 +175,14 @@ impl SystemFile {
             } else if let Some(known) = similar(stage, names.iter().map(String::as_str)) {
                 format!("did you mean `{known}.{key}`?")
             } else {
-                "leave the option out, or choose a system that has it: `clariq systems` lists them"
-                    .to_owned()
+                "leave the option out, or choose a system that has it".to_owned()
             };
             let expected = format!("a stage or a table `{}` in {name}", unused.stage);
             bail!((unused.location()), expected, "a system without it", hint)
         }
         let expected = table.take_tables("expected")?;
         let expected = expected.into_iter().map(ExpectedFigures::read).collect::<Result<_>>()?;
-        let SystemHeader { name, description, chosen_on, uses, conversation } = table.read()?;
+        let SystemHeader { name, description, chosen_on, uses, conversation, .. } = table.read()?;
         let file =
             Self { name, description, chosen_on, uses, pipeline, tasks, conversation, expected };
         file.check(&at)?;

@@ -2,7 +2,7 @@
 
 use crate::rewrite::REWRITE;
 use crate::table::Override;
-use clariq_core::{Result, problem};
+use clariq_core::{ProblemKind, Result, problem};
 use toml::{Table, Value};
 
 /// The tables beside stages that have parameters.
@@ -12,7 +12,8 @@ const SECTIONS: [&str; 5] = ["space", "models", "need", "answer", "ask"];
 /// caller compares what it means with what the parameters mean.
 pub fn with_parameters(name: &str, text: &str, parameters: &[Override]) -> Result<Table> {
     let mut file: Table = toml::from_str(text).map_err(|error| {
-        problem!(name, "TOML", (error.message().to_owned()), "`clariq systems show` prints one")
+        let hint = "the documentation describes the file (reference, Systems)";
+        problem!(name, "TOML", (error.message().to_owned()), hint).kind(ProblemKind::System)
     })?;
     set_in_pipeline(&mut file, None, parameters);
     if let Some(Value::Table(tasks)) = file.get_mut("tasks") {

@@ -47,7 +47,7 @@ pub(crate) fn page(
     request: &PageRequest,
 ) -> Result<RenderedPage, Error> {
     if let Some((_, need)) = request.needs.first() {
-        let hint = "`clariq eval` scores it";
+        let hint = "a need file has scores of its own, and no page";
         bail!("--need", "runs of ClariQ beside it", (need.name()), hint);
     }
     let evaluation = MtragEvaluation::open(mtrag, split)?;

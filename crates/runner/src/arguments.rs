@@ -99,7 +99,7 @@ pub(crate) struct CommonArguments {
         value_name = "DIR",
         env = "CLARIQ_DATA",
         hide_env = true,
-        aliases = ["data_dir", "data-dir"]
+        aliases = ["data_dir", "data-dir", "dataset", "corpus"]
     )]
     pub(crate) data: Vec<PathBuf>,
     /// Number of threads. It never changes results; training always uses two [default: one per

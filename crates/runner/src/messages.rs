@@ -1,9 +1,8 @@
 //! Messages on standard error.
 
 use crate::output::terminal;
-use clariq_core::printable;
+use clariq_core::{Hint, printable};
 use parking_lot::Mutex;
-use std::borrow::Cow;
 use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -37,31 +36,7 @@ static NOTED: LazyLock<Mutex<Notes>> = LazyLock::new(|| {
 /// The data folders that the user named on the command line, as a shell reads them.
 static DATA: OnceLock<Vec<String>> = OnceLock::new();
 
-/// The commands that read a collection.
-const OF_COLLECTIONS: [&str; 14] = [
-    "ask",
-    "compare",
-    "eval",
-    "explain",
-    "index",
-    "need",
-    "oracle",
-    "rank",
-    "report",
-    "reproduce",
-    "run",
-    "train",
-    "tune",
-    "validate",
-];
-
-/// The commands that take several data folders.
-const OF_SEVERAL: [&str; 4] = ["run", "eval", "compare", "report"];
-
-/// The commands below `clariq data` that read a collection.
-const OF_DATA: [&str; 3] = ["check", "export", "stats"];
-
-/// Has commands in messages name the data folders, unless the user's shell does.
+/// Has commands in hints name the data folders, unless the user's shell does.
 pub(crate) fn name_data(folders: &[PathBuf]) {
     let usual = env::var_os("CLARIQ_DATA");
     if let [only] = folders
@@ -76,55 +51,13 @@ pub(crate) fn name_data(folders: &[PathBuf]) {
     let _ = DATA.set(folders.iter().map(shown).collect());
 }
 
-/// A message whose commands, which stand between backticks, are for the data folders that the user named.
-pub(crate) fn with_data(text: &str) -> Cow<'_, str> {
-    match DATA.get() {
-        Some(folders) if !folders.is_empty() => Cow::Owned(on_data(text, folders)),
-        _ => Cow::Borrowed(text),
-    }
-}
-
-fn on_data(text: &str, folders: &[String]) -> String {
-    const PROGRAM: &str = "`clariq ";
-    let mut pieces = text.split(PROGRAM);
-    let mut all = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        all.push_str(PROGRAM);
-        match piece.split_once('`') {
-            Some((command, rest)) if reads_collection(command) => {
-                all.push_str(command);
-                let first = command.split(' ').next().unwrap_or_default();
-                if folders.len() == 1 || OF_SEVERAL.contains(&first) {
-                    for folder in folders {
-                        all.extend([" --data ", folder]);
-                    }
-                } else {
-                    // The message does not say which of them it is about.
-                    all.push_str(" --data DIR");
-                }
-                all.extend(["`", rest]);
-            }
-            _ => all.push_str(piece),
-        }
-    }
-    all
-}
-
-/// True for a command that can be typed as it is, and would read another collection. The name of a command
-/// alone is none.
-fn reads_collection(command: &str) -> bool {
-    let words: Vec<&str> = command.split(' ').collect();
-    let has = |word: &str| words.contains(&word);
-    let [first, second, ..] = words[..] else { return false };
-    // Without options, files are fetched into another folder.
-    let fetches = second == "fetch" && words.len() > 2;
-    let is_below = first == "data" && (OF_DATA.contains(&second) || fetches);
-    (OF_COLLECTIONS.contains(&first) || is_below) && !has("--data") && !has("--help")
+/// A hint with the data folders that the user named behind the commands that read them.
+pub(crate) fn render(hint: &Hint) -> String {
+    hint.render(DATA.get().map_or(&[], Vec::as_slice))
 }
 
 /// Prints a note, unless the program that this one continues has printed it.
 pub(crate) fn note(text: &str) {
-    let text = &*with_data(text);
     let mut noted = NOTED.lock();
     // A variable holds no NUL and no whole file.
     if text.len() <= LONGEST && !text.contains('\0') {
@@ -172,42 +105,4 @@ pub(crate) fn say_line(line: &str) {
 pub(crate) fn say_all(text: &str) {
     let mut out = io::stderr().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_in_messages_are_for_the_data_that_the_user_named() {
-        for (text, told) in [
-            ("run it: `clariq run x.toml`", "run it: `clariq run x.toml --data mine`"),
-            ("`clariq data check` lists `a`", "`clariq data check --data mine` lists `a`"),
-            ("`clariq eval` scores a run", "`clariq eval` scores a run"),
-            ("`clariq systems show bm25` prints", "`clariq systems show bm25` prints"),
-            ("`clariq run --help`", "`clariq run --help`"),
-            ("`clariq data fetch --all` gets", "`clariq data fetch --all --data mine` gets"),
-            (
-                "`clariq run a --data b`, `clariq data fetch`",
-                "`clariq run a --data b`, `clariq data fetch`",
-            ),
-        ] {
-            assert_eq!(on_data(text, &["mine".to_owned()]), told);
-        }
-    }
-
-    #[test]
-    fn commands_that_take_several_folders_name_all() {
-        let folders = ["a".to_owned(), "\"b c\"".to_owned()];
-        for (text, told) in [
-            (
-                "`clariq run x --split dev` runs",
-                "`clariq run x --split dev --data a --data \"b c\"` runs",
-            ),
-            ("`clariq data check` lists", "`clariq data check --data DIR` lists"),
-            ("`clariq systems`", "`clariq systems`"),
-        ] {
-            assert_eq!(on_data(text, &folders), told);
-        }
-    }
 }

@@ -7,6 +7,7 @@ use crate::cli;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clariq_core::{Problem, problem, similar};
 use std::error::Error as _;
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::path::Path;
 
 /// A refused value, or flags that exclude each other; `None` for errors that clap reports itself.
@@ -102,38 +103,10 @@ fn form_of(usage: &str) -> String {
     format!("write `{usage}`; a text with blanks is one argument in quotes")
 }
 
-/// Options of pyserini, `trec_eval`, ranx and others, and those of this program.
-const OTHER_OPTIONS: [(&str, &str); 18] = [
-    ("-k", "--depth"),
-    ("--k", "--depth"),
-    ("--top-k", "--depth"),
-    ("--topk", "--depth"),
-    ("--hits", "--depth"),
-    ("--topics", "--requests"),
-    ("--queries", "--requests"),
-    ("--topics", "--split"),
-    ("--metric", "--measure"),
-    ("--metrics", "--measure"),
-    ("--measures", "--measure"),
-    ("--qrel", "--qrels"),
-    ("--out", "--output"),
-    ("--config", "--system"),
-    ("--model", "--system"),
-    ("--corpus", "--data"),
-    ("--dataset", "--data"),
-    ("--collection", "--data"),
-];
-
-/// The hint about an option that is spelled as elsewhere, or that another command has.
+/// The hint about an option that another command has, or that is a parameter of a system.
 fn meant_option(command: &str, given: &str) -> Option<String> {
     let program = cli::command();
     let of_command = find_command(&program, command)?;
-    let other = OTHER_OPTIONS.iter().find(|(other, ours)| {
-        *other == given && (cli::has_option(of_command, ours) || cli::is_common(ours))
-    });
-    if let Some((_, ours)) = other {
-        return Some(format!("did you mean `{ours}`?"));
-    }
     let name = given.trim_start_matches('-');
     if name.contains('.') {
         return cli::has_option(of_command, "--set")
@@ -184,22 +157,8 @@ fn conflict(error: &clap::Error) -> Option<Problem> {
     Some(problem!(flag, "no {other} beside it", other, hint))
 }
 
-/// Words that other programs have for commands of this one.
-const OTHER_WORDS: [(&str, &str); 9] = [
-    ("search", "clariq rank"),
-    ("retrieve", "clariq rank"),
-    ("query", "clariq rank"),
-    ("evaluate", "clariq eval"),
-    ("score", "clariq eval"),
-    ("finetune", "clariq train"),
-    ("install", "clariq setup"),
-    ("list", "clariq systems"),
-    ("download", "clariq data fetch"),
-];
-
 fn unknown_command(error: &clap::Error) -> Option<Problem> {
     let word = context_text(error, ContextKind::InvalidSubcommand)?;
-    let other = OTHER_WORDS.iter().find(|(known, _)| *known == word).map(|(_, command)| *command);
     let usage = usage(error);
     let command = usage.as_deref().map_or_else(|| "clariq".to_owned(), command_of);
     let program = cli::command();
@@ -213,7 +172,7 @@ fn unknown_command(error: &clap::Error) -> Option<Problem> {
     let begins = names.iter().copied().find(|name| word.starts_with(name));
     let near = suggested.or(begins).or_else(|| similar(word, names.iter().copied()));
     let near = near.map(|near| format!("{command} {near}"));
-    let hint = match other.map(str::to_owned).or_else(|| place_of(word, &program)).or(near) {
+    let hint = match place_of(word, &program).or(near) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => format!("`{command} --help` describes the commands"),
     };
@@ -226,11 +185,14 @@ fn unknown_command(error: &clap::Error) -> Option<Problem> {
 
 /// The command with that word at another place, such as `clariq data fetch`.
 fn place_of(word: &str, program: &clap::Command) -> Option<String> {
-    if program.find_subcommand(word).is_some() {
-        return Some(format!("clariq {word}"));
+    if let Some(found) = program.find_subcommand(word) {
+        return Some(format!("clariq {}", found.get_name()));
     }
-    let above = program.get_subcommands().find(|above| above.find_subcommand(word).is_some())?;
-    Some(format!("clariq {} {word}", above.get_name()))
+    let mut above = program.get_subcommands();
+    above.find_map(|above| {
+        let found = above.find_subcommand(word)?;
+        Some(format!("clariq {} {}", above.get_name(), found.get_name()))
+    })
 }
 
 fn context_text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
@@ -247,15 +209,14 @@ fn expected_of(error: &clap::Error) -> String {
     {
         return format!("one of {}", names.join(", "));
     }
-    let reason = error.source().map(ToString::to_string).unwrap_or_default();
-    match reason.as_str() {
-        "invalid float literal" | "cannot parse float from empty string" => "a number".to_owned(),
-        "" => "a value".to_owned(),
-        _ if reason.contains("would be zero") => "a whole number of at least 1".to_owned(),
-        "invalid digit found in string"
-        | "cannot parse integer from empty string"
-        | "number too large to fit in target type"
-        | "number too small to fit in target type" => "a whole number of at least 0".to_owned(),
-        _ => reason.strip_prefix("expected ").unwrap_or(&reason).to_owned(),
+    let Some(reason) = error.source() else { return "a value".to_owned() };
+    if reason.is::<ParseFloatError>() {
+        return "a number".to_owned();
     }
+    if let Some(reason) = reason.downcast_ref::<ParseIntError>() {
+        let least = u8::from(*reason.kind() == IntErrorKind::Zero);
+        return format!("a whole number of at least {least}");
+    }
+    let reason = reason.to_string();
+    reason.strip_prefix("expected ").unwrap_or(&reason).to_owned()
 }

@@ -2,11 +2,11 @@
 
 use crate::arguments::{CommonArguments, IndexPlace, faster_precision};
 use crate::learned;
-use crate::messages::{name_data, note, say};
+use crate::messages::{name_data, note, render, say};
 use crate::output::Format;
 use crate::progress;
 use clariq_collections::{Collection, DataDir, Kind, Split};
-use clariq_core::{Engine, Error, ProblemKind, Result, bail, gpu_number};
+use clariq_core::{Engine, Error, Hint, Result, bail, gpu_number};
 use clariq_experiment::{Job, Observer, Session, SessionOptions, TextStores, needs_engine, record};
 use clariq_rank::Override;
 use clariq_systems::{SystemConfig, built_in};
@@ -48,7 +48,9 @@ fn collections_in(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let shown = entries.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
     let mut folders: Vec<PathBuf> = shown.map(|entry| entry.path()).collect();
-    folders.retain(|path| TRACKS.kind_of(&DataDir::Folder(path.clone())).is_ok());
+    folders.retain(|path| {
+        path.is_dir() && TRACKS.recognised(&DataDir::Folder(path.clone())).is_some()
+    });
     folders.sort();
     folders
 }
@@ -149,15 +151,13 @@ impl Settings {
     fn warn_of_unread(&self, collection: &dyn Collection) {
         let unread = collection.unread_files();
         let Some(first) = unread.first() else { return };
-        self.note(&format!(
-            "warning: {} not read, such as {}: `clariq data check` lists them",
-            if unread.len() == 1 {
-                "1 file of the data folder is".to_owned()
-            } else {
-                format!("{} files of the data folder are", unread.len())
-            },
-            first.display()
-        ));
+        let are = if unread.len() == 1 {
+            "1 file of the data folder is".to_owned()
+        } else {
+            format!("{} files of the data folder are", unread.len())
+        };
+        let such = format!("warning: {are} not read, such as {}: ", first.display());
+        self.advise(&Hint::from(such).and(Hint::on_data("data check")).and(" lists them"));
     }
 
     /// Opens the collection for systems: if no folder was named, the one that they are for, or one whose
@@ -227,7 +227,7 @@ impl Settings {
             Ok(named) => named,
             // A collection whose splits alone have that name says which of its files is missing.
             Err(error) => {
-                let is_missing = error.to_problem().kind == ProblemKind::MissingFile;
+                let is_missing = error.to_problem().kind.is_missing();
                 return match (having.next(), having.next()) {
                     (Some(only), None) if is_missing => Ok(Some(only)),
                     _ => Err(error),
@@ -300,6 +300,11 @@ impl Settings {
         if self.verbosity >= Verbosity::Normal {
             note(text);
         }
+    }
+
+    /// Prints a note with commands, for the data folders that the user named.
+    pub(crate) fn advise(&self, hint: &Hint) {
+        self.note(&render(hint));
     }
 
     pub(crate) fn warn(&self, warnings: &[String]) {

@@ -1,7 +1,8 @@
 //! Systems by name: configuration files, and the built-in systems.
 
-use clariq_core::{Problem, Result, problem, similar};
+use clariq_core::{Hint, Problem, ProblemKind, Result, problem, similar};
 use clariq_files::Source;
+use serde::Deserialize;
 use std::path::Path;
 
 /// Systems of `configs/` that rank the same.
@@ -59,7 +60,7 @@ pub fn source(name: &str) -> Result<Source> {
     if Path::new(name).exists() {
         return Ok(Source::new(name));
     }
-    let text = built_in(name).ok_or_else(|| unknown(name, None))?;
+    let text = built_in(name).ok_or_else(|| unknown(name))?;
     Ok(Source::memory(file_of(name), text.as_bytes().to_vec()))
 }
 
@@ -94,91 +95,64 @@ impl Group {
     }
 }
 
-/// The need models that a table `[need]` can name.
-const NEED_MODELS: [&str; 2] = ["majority", "lexical"];
-
-/// Words of the field that are no names of systems, each with the system that is nearest to it.
-const WORDS_OF_THE_FIELD: [(&str, &str); 16] = [
-    ("okapi", "bm25"),
-    ("qld", "ql"),
-    ("query-likelihood", "ql"),
-    ("prf", "rm3"),
-    ("splade", "sparse"),
-    ("dpr", "dense"),
-    ("sbert", "dense"),
-    ("bi-encoder", "dense"),
-    ("minilm", "dense"),
-    ("mpnet", "dense-base"),
-    ("rrf", "hybrid"),
-    ("bert", "bert-reranker"),
-    ("monobert", "bert-reranker"),
-    ("cross-encoder", "bert-reranker"),
-    ("reranker", "bert-reranker"),
-    ("llm", "clariq-chat"),
-];
-
-/// The built-in system for a word of the field.
-fn system_for(name: &str) -> Option<&'static str> {
-    let mut words = WORDS_OF_THE_FIELD.iter();
-    words.find(|(word, _)| name.eq_ignore_ascii_case(word)).map(|(_, system)| *system)
+/// The keys of a system's file by which it is found.
+#[derive(Deserialize)]
+struct Names {
+    #[serde(default)]
+    also: Vec<String>,
 }
 
-/// True for what may be a word of a request, and cannot be the path of a file.
-fn is_word(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(char::is_alphabetic)
+/// The built-in system that has a word among its other names.
+fn system_also(word: &str) -> Option<&'static str> {
+    let mut systems = all();
+    let found = systems.find(|(_, text)| {
+        let names: Option<Names> = toml::from_str(text).ok();
+        names.is_some_and(|names| names.also.iter().any(|also| also.eq_ignore_ascii_case(word)))
+    });
+    found.map(|(name, _)| name)
 }
 
 /// The dashes that word processors make of hyphens.
 const DASHES: [char; 2] = ['\u{2013}', '\u{2014}'];
 
-/// The problem of an unknown system. Its hint suggests a built-in system or a file with a similar name; a
-/// word may be a text, which `ranker` ranks.
-pub fn unknown(name: &str, ranker: Option<&str>) -> Problem {
+/// The problem of an unknown system. Its hint suggests a built-in system or a file with a similar name.
+pub fn unknown(name: &str) -> Problem {
+    let problem =
+        problem!(name, "a built-in system or a configuration file", "nothing of that name");
+    let listed: Vec<&str> = name.split(',').map(str::trim).collect();
+    if listed.len() > 1 && listed.iter().all(|name| built_in(name).is_some()) {
+        return problem.hint(format!("blanks separate systems: `{}`", listed.join(" ")));
+    }
+    if name.starts_with(DASHES) {
+        let option = name.trim_start_matches(DASHES);
+        return problem.hint(format!("two hyphens begin an option: `--{option}`"));
+    }
+    match meant(name) {
+        Some(meant) => problem.hint(Hint::meant(meant)),
+        None if Path::new(name).extension().is_some_and(|ending| ending == "toml") => {
+            problem.kind(ProblemKind::System).hint("check the path")
+        }
+        None => problem.kind(ProblemKind::UnknownSystem),
+    }
+}
+
+/// The system or file that may be meant by an unknown name.
+pub fn meant(name: &str) -> Option<String> {
     let files = toml_files(Path::new(name).parent().unwrap_or(Path::new("")));
     let mut known: Vec<&str> = names().collect();
     known.extend(files.iter().map(String::as_str));
     let file = format!("{name}.toml");
-    let meant = known.iter().copied().find(|known| *known == file);
-    let meant = meant.or_else(|| system_of(name)).or_else(|| system_for(name));
     // A version may follow the word, as in `splade-v3`.
     let word = name.split('-').next().unwrap_or(name);
-    let meant = meant.or_else(|| similar(name, known)).or_else(|| system_for(word));
-    let listed: Vec<&str> = name.split(',').map(str::trim).collect();
-    let hint = match (meant, ranker.filter(|_| is_word(name))) {
-        _ if listed.len() > 1 && listed.iter().all(|name| built_in(name).is_some()) => {
-            format!("blanks separate systems: `{}`", listed.join(" "))
-        }
-        _ if name.starts_with(DASHES) => {
-            format!("two hyphens begin an option: `--{}`", name.trim_start_matches(DASHES))
-        }
-        (Some(known), Some(ranker)) => {
-            format!("did you mean `{known}`? A text is ranked by `clariq rank {ranker} {name}`")
-        }
-        (Some(known), None) => format!("did you mean `{known}`?"),
-        (None, Some(ranker)) => format!(
-            "`clariq systems` lists the built-in systems; a text is ranked by `clariq rank {ranker} {name}`"
-        ),
-        (None, None) if NEED_MODELS.contains(&name) => format!(
-            "`{name}` is the need model of a system: `clariq need train bm25-tuned` trains that of \
-             `bm25-tuned`"
-        ),
-        _ if file_is_meant(name) => {
-            "check the path; `clariq systems show bm25` prints a file to begin with".to_owned()
-        }
-        _ => "`clariq systems` lists the built-in systems".to_owned(),
-    };
-    problem!(name, "a built-in system or a configuration file", "nothing of that name", hint)
+    let meant = known.iter().copied().find(|known| *known == file);
+    let meant = meant.or_else(|| system_of(name)).or_else(|| system_also(name));
+    meant.or_else(|| similar(name, known)).or_else(|| system_also(word)).map(str::to_owned)
 }
 
 /// The built-in system that a missing configuration file is named for.
 fn system_of(file: &str) -> Option<&str> {
     let name = Path::new(file.strip_suffix(".toml")?).file_name()?.to_str()?;
     built_in(name).map(|_| name)
-}
-
-/// True for the path of a configuration file.
-fn file_is_meant(name: &str) -> bool {
-    Path::new(name).extension().is_some_and(|ending| ending == "toml")
 }
 
 /// The configuration files in a folder.
@@ -197,9 +171,10 @@ fn toml_files(folder: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
 
     #[test]
-    fn words_of_the_field_lead_to_systems() {
+    fn other_words_lead_to_systems() {
         for (word, system) in [
             ("splade", "sparse"),
             ("SPLADE-v3", "sparse"),
@@ -208,10 +183,21 @@ mod tests {
             ("bert-rankr", "bert-ranker"),
             ("reranker-bse", "reranker-base"),
         ] {
-            assert_eq!(unknown(word, None).hint, format!("did you mean `{system}`?"));
+            assert_eq!(unknown(word).hint, Hint::meant(system));
         }
-        assert_eq!(unknown("berthold", None).hint, "`clariq systems` lists the built-in systems");
-        assert!(WORDS_OF_THE_FIELD.iter().all(|(_, system)| built_in(system).is_some()));
-        assert!(WORDS_OF_THE_FIELD.iter().all(|(word, _)| built_in(word).is_none()));
+        assert_eq!(unknown("berthold").kind, ProblemKind::UnknownSystem);
+    }
+
+    #[test]
+    fn a_word_leads_to_one_system_and_is_the_name_of_none() {
+        let mut words = HashSet::new();
+        for (name, text) in all() {
+            let names: Names = toml::from_str(text).unwrap();
+            for word in names.also {
+                assert!(built_in(&word).is_none(), "{name}: {word}");
+                assert!(words.insert(word.clone()), "{name}: {word}");
+            }
+        }
+        assert!(words.contains("splade"));
     }
 }

@@ -16,8 +16,7 @@ pub fn parse_assignment(text: &str, flag: &str) -> Result<Override> {
     let hint = if !text.contains('=') && text.contains('.') {
         "the value follows the sign `=`, without blanks"
     } else {
-        "the stage stands before the key: `clariq systems show bm25` prints those of `bm25`, and the \
-         documentation lists all (reference, Stages)"
+        "the stage stands before the key: the documentation lists all (reference, Stages)"
     };
     bail!(flag, expected, "`{text}`", hint)
 }

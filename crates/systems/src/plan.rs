@@ -20,7 +20,8 @@ const SENTENCES: &str = "sentences";
 /// The task whose scores choose statements; the default is `statements`.
 pub const CHOSEN: &str = "chosen";
 
-const HINT: &str = "`clariq systems show ikat-automatic` prints an example; the documentation lists all keys (reference, Systems)";
+const HINT: &str =
+    "`ikat-automatic` is an example; the documentation lists all keys (reference, Systems)";
 
 /// The plan of a system.
 pub enum Plan {

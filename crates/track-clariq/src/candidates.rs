@@ -29,7 +29,7 @@ enum TopicDocuments {
 
 /// Writes the documents of every topic as a TREC run, which `--candidates` takes.
 pub fn write_candidates(source: &Source, target: &Target) -> Result<(), Error> {
-    let file = Archive::new(std::slice::from_ref(source), &FORM)?;
+    let file = Archive::of_at_most(crate::MOST_OF_A_PICKLE, std::slice::from_ref(source), &FORM)?;
     let mut lines = Vec::new();
     read_dictionaries(&file, DEPTH, &mut |line| {
         let (topic, documents): (IdOrNumber, TopicDocuments) = parse_json(file.name(), line)

@@ -78,8 +78,7 @@ impl Checker<'_> {
         let digest = digest.filter(|_| *self.data != crate::SAMPLE);
         self.report.read(name, self.data.file(name), |input, sink| {
             if digest.is_some_and(|digest| Checksum::of(&input.bytes).as_str() != digest) {
-                let hint = "its scores cannot be compared with published ones; `clariq data fetch` \
-                            downloads the release";
+                let hint = "its scores cannot be compared with published ones";
                 let problem = problem!((&*input.name), "the released file", "another one", hint);
                 sink(problem.warning());
             }

@@ -112,9 +112,9 @@ impl EvalTable {
                 data.to_string(),
                 "`{stem}.pkl`, `.pkl.gz`, `.pkl.tar.gz`, or its pieces `.pkl.tar.gz.aa`, `.ab`, …",
                 "none of them",
-                "`clariq data fetch --all` downloads the released tables; not every split has one"
+                "not every split has a released table, and those are fetched with --all"
             )
-            .kind(ProblemKind::MissingFile)
+            .kind(ProblemKind::MissingData)
         })?;
         Self::read_of(&sources, with)
     }
@@ -126,7 +126,7 @@ impl EvalTable {
     }
 
     fn read_of(sources: &[Source], with: RetrievedWith) -> Result<Self, Error> {
-        let file = Archive::new(sources, &FORM)?;
+        let file = Archive::of_at_most(crate::MOST_OF_A_PICKLE, sources, &FORM)?;
         let mut table = Self::default();
         read_dictionaries(&file, DEPTH, &mut |line| {
             let (metric, context, questions): (String, ContextId, Entries<Figures>) =

@@ -42,6 +42,6 @@ pub use kind::KIND;
 pub use labelled::{Facet, Labelled, LabelledRow, LabelledTopic, parse_requests, read_requests};
 pub use need_file::{NeedLine, parse_need_file, read_need_file};
 pub use pickle::convert_archives;
-use pickle::read_dictionaries;
+use pickle::{MOST_OF_A_PICKLE, read_dictionaries};
 pub use question_bank::{NO_QUESTION, parse_question_bank, read_question_bank};
 pub use text_run::{parse_text_run, put_text_run_line, read_text_run};

@@ -1,7 +1,7 @@
 //! Need files: lines of `<topic_id> <label>`, the clarification need that a system predicts for each
 //! request.
 
-use clariq_core::{Error, RequestId};
+use clariq_core::{Error, ProblemKind, RequestId};
 use clariq_files::fields::{LineForm, for_each_line};
 use clariq_files::{FileContent, MOST_OF_A_TABLE, Sink, Source, read_strictly};
 
@@ -10,6 +10,7 @@ const FORM: LineForm = LineForm {
     optional: 0,
     unlike_comment: None,
     trailing_words: false,
+    kind: ProblemKind::Other,
 };
 
 /// A line of a need file.

@@ -114,7 +114,7 @@ impl OfficialReader {
                 width = width.max(fields.len());
                 continue;
             }
-            let used = fields.get(..least).unwrap_or(fields);
+            let used = fields.get(..least).unwrap_or(&fields);
             let stops = "the official scorer stops here";
             if used.iter().any(|field| field.contains(&b'\t')) {
                 let expected = "one blank between fields";

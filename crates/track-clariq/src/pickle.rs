@@ -19,6 +19,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+/// The most bytes of a pickle, unpacked: several times those of the released ones.
+pub(crate) const MOST_OF_A_PICKLE: u64 = 4 << 30;
+
 const UNPICKLER: &str = include_str!("pickle.py");
 
 /// Takes a line; breaks if it wants no more.
@@ -64,7 +67,7 @@ pub fn convert_archives(data: &DataDir) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for (stem, form, depth) in tables.chain(conversations).chain([candidates]) {
         if let Some(sources) = locate(data, stem) {
-            files.extend(convert(&Archive::new(&sources, form)?, depth)?);
+            files.extend(convert(&Archive::of_at_most(MOST_OF_A_PICKLE, &sources, form)?, depth)?);
         }
     }
     Ok(files)
@@ -197,7 +200,7 @@ fn no_python(program: &Path, error: io::Error) -> Error {
     if error.kind() != io::ErrorKind::NotFound {
         return Error::io(IoAction::Start, program)(error);
     }
-    let hint = "install Python, or read the file once with `clariq data fetch --all` where it is \
-                installed, and copy the .pkl.jsonl.gz file that this writes";
+    let hint = "install Python, or fetch the file where it is installed, and copy the .pkl.jsonl.gz file that \
+                this writes beside it";
     problem!("python3", "Python 3.9 or later, which reads pickles", "no such program", hint).into()
 }

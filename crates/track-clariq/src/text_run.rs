@@ -9,7 +9,6 @@ use clariq_files::records::Records;
 use clariq_files::{
     FileContent, MOST_OF_A_RUN, Run, RunLine, Sink, Source, not_utf8, read_strictly,
 };
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io::{self, Write};
@@ -29,8 +28,9 @@ pub(crate) fn is_text_run(input: &FileContent, bank: &Bank) -> bool {
     let mut has_texts = false;
     let mut records = Records::new(input, b' ');
     while let Some((_, record)) = records.next() {
-        let Ok([_, _, third, ..]) = record else { continue };
-        let is_text = texts.contains(&**third);
+        let Ok(fields) = record else { continue };
+        let [_, _, third, ..] = fields[..] else { continue };
+        let is_text = texts.contains(third);
         if !is_text && str::from_utf8(third).is_ok_and(|id| bank.find(id).is_some()) {
             return false;
         }
@@ -65,7 +65,7 @@ pub fn parse_text_run(input: &FileContent, bank: &Bank, sink: Sink) -> Run {
     let mut is_empty = true;
     while let Some((at, record)) = records.next() {
         is_empty = false;
-        match record.and_then(|record| parse_line(record, at, &ids)) {
+        match record.and_then(|fields| parse_line(&fields, at, &ids)) {
             Ok(line) => run.lines.push(line),
             Err(problem) => sink(*problem),
         }
@@ -93,7 +93,7 @@ pub fn put_text_run_line(
 }
 
 fn parse_line(
-    record: &[Cow<[u8]>],
+    record: &[&[u8]],
     at: (&str, u64),
     ids: &HashMap<&str, &str>,
 ) -> Result<RunLine, Box<Problem>> {

@@ -3,7 +3,7 @@
 use super::folder::IkatFolder;
 use super::splits::IkatSplit;
 use super::topics::TopicFile;
-use clariq_collections::documents::{Passage, check_documents};
+use clariq_collections::documents::{DocumentForm, Passage, check_documents};
 use clariq_collections::{CheckReport, DataDir};
 use clariq_core::{Error, Problem, Severity, problem};
 use clariq_files::{Source, shorten};
@@ -50,11 +50,17 @@ pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
     if passages.is_empty() {
         report.absent.push("passages.jsonl".to_owned());
     }
-    check_documents(&passages, &mut report, without_text, |at, id, first| {
-        let found = format!("`{id}` again, which is at {first} already");
-        let hint = "it is an error if the texts differ";
-        problem!(at, "every passage once", found, hint).warning()
-    })?;
+    check_documents(
+        &passages,
+        &DocumentForm::default(),
+        &mut report,
+        without_text,
+        |at, id, first| {
+            let found = format!("`{id}` again, which is at {first} already");
+            let hint = "it is an error if the texts differ";
+            problem!(at, "every passage once", found, hint).warning()
+        },
+    )?;
     // Problems of the folder were reported above.
     for file in data.unread_passage_files().unwrap_or_default() {
         report.add_unread(&file);

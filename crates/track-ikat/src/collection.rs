@@ -96,7 +96,7 @@ impl Collection for Ikat {
         let documents = self.ranked_in(task);
         // A user may have no statements.
         if documents.is_empty() && task == PASSAGES {
-            let hint = "put passages into that folder; `clariq data segment` makes them of pages";
+            let hint = "put passages, or segments of pages, into that folder";
             let expected = "passages, such as `passages.jsonl`";
             let problem = problem!(self.location(), expected, "only topics", hint);
             return Err(problem.kind(ProblemKind::Empty).into());

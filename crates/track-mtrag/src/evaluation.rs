@@ -314,7 +314,7 @@ impl Evaluation for MtragEvaluation<'_> {
             tables.extend(by_best_score(self.mtrag.tasks(self.split)?, &answered.best()));
             if tables.is_empty() {
                 let expected = format!("answers to judged requests of {}", self.split);
-                let hint = "not every domain has judgements: `clariq data check` lists the files";
+                let hint = "not every domain has judgements";
                 bail!(&*input.name, expected, "answers to others alone", hint);
             }
             return Ok(EvalResult { tables, warnings, ..EvalResult::default() });

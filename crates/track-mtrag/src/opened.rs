@@ -48,9 +48,8 @@ impl Mtrag {
     /// The tasks of a split, in the order of their files.
     pub fn tasks(&self, split: MtragSplit) -> Result<&[MtragTask], Error> {
         self.splits[split.as_split()].as_deref().ok_or_else(|| {
-            let hint = "`clariq data fetch --collection mtrag` downloads the released files";
-            problem!(self.data.path_of(&split.tasks_name()), "the tasks of {split}", "none", hint)
-                .kind(ProblemKind::MissingFile)
+            problem!(self.data.path_of(&split.tasks_name()), "the tasks of {split}", "none")
+                .kind(ProblemKind::MissingRelease("mtrag"))
                 .into()
         })
     }

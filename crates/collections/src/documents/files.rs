@@ -9,6 +9,12 @@ use std::path::{Path, PathBuf};
 /// The endings of files of documents, before those of packing.
 const FORMS: [&str; 4] = [".jsonl", ".json", ".tsv", ".trecweb"];
 
+/// The endings of files that are a document each.
+const TEXTS: [&str; 2] = [".md", ".txt"];
+
+/// The endings of files of records to which a program has added another.
+const HIDDEN: [&str; 4] = [".jsonl.txt", ".json.txt", ".tsv.txt", ".csv.txt"];
+
 /// The endings of packing; empty for plain files.
 pub const PACKED: [&str; 4] = ["", ".gz", ".zst", ".zip"];
 
@@ -18,8 +24,12 @@ const NOT_READ: [&str; 4] = [".bz2", ".xz", ".lz4", ".7z"];
 /// The kind of a file, according to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DocumentFileKind {
-    /// JSON lines, a table or `TrecWeb`, plain or packed.
+    /// JSON, a table or `TrecWeb`, plain or packed.
     Documents,
+    /// CSV with a header, plain or packed.
+    Csv,
+    /// A text that is a document.
+    Text,
     /// Documents in a packing that is not read.
     NotRead,
     /// Anything else.
@@ -33,13 +43,17 @@ impl DocumentFileKind {
         if name.starts_with('.') || name.ends_with(".run.json") {
             return Self::Other;
         }
-        let is_packed_by = |endings: &[&str]| {
-            let mut plain = endings.iter().filter_map(|ending| name.strip_suffix(ending));
-            plain.any(|name| FORMS.iter().any(|form| name.ends_with(form)))
+        let is_of = |forms: &[&str], packings: &[&str]| {
+            let mut plain = packings.iter().filter_map(|ending| name.strip_suffix(ending));
+            plain.any(|name| forms.iter().any(|form| name.ends_with(form)))
         };
-        if is_packed_by(&PACKED) {
+        if is_of(&FORMS, &PACKED) {
             Self::Documents
-        } else if is_packed_by(&NOT_READ) {
+        } else if is_of(&[".csv"], &PACKED) {
+            Self::Csv
+        } else if is_of(&TEXTS, &PACKED) && !is_of(&HIDDEN, &PACKED) {
+            Self::Text
+        } else if is_of(&FORMS, &NOT_READ) {
             Self::NotRead
         } else {
             Self::Other
@@ -49,13 +63,17 @@ impl DocumentFileKind {
 
 fn is_table(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    PACKED.iter().any(|packed| name.ends_with(&format!(".tsv{packed}")))
+    PACKED.iter().any(|packed| {
+        [".tsv", ".csv"].iter().any(|table| name.ends_with(&format!("{table}{packed}")))
+    })
 }
 
 /// The files of a folder of documents, and of the folders below it, in the order of their paths.
 #[derive(Debug, Default)]
 pub struct DocumentFolder {
     pub documents: Vec<PathBuf>,
+    /// Texts that may be a document each.
+    pub(crate) texts: Vec<PathBuf>,
     /// Other files, which are not read.
     pub unread: Vec<PathBuf>,
 }
@@ -75,6 +93,7 @@ impl DocumentFolder {
         let mut listed = Self::default();
         listed.add(folder, refuses)?;
         listed.documents.sort();
+        listed.texts.sort();
         if refuses {
             listed.documents = each_once(folder, listed.documents)?;
         }
@@ -82,9 +101,10 @@ impl DocumentFolder {
         Ok(listed)
     }
 
-    /// Counts tables among the files that are not read.
+    /// Counts tables and texts among the files that are not read.
     #[must_use]
     pub fn without_tables(mut self) -> Self {
+        self.unread.append(&mut self.texts);
         for path in std::mem::take(&mut self.documents) {
             let files = if is_table(&path) { &mut self.unread } else { &mut self.documents };
             files.push(path);
@@ -94,16 +114,19 @@ impl DocumentFolder {
     }
 
     fn add(&mut self, folder: &Path, refuses: bool) -> Result<(), Error> {
-        for path in entries(folder)? {
-            if path.is_dir() {
+        for (path, is_folder) in entries_with_kinds(folder)? {
+            if is_folder {
                 refuse_loop(folder, &path)?;
                 self.add(&path, refuses)?;
                 continue;
             }
             match DocumentFileKind::of(&path) {
-                DocumentFileKind::Documents => self.documents.push(path),
+                DocumentFileKind::Documents | DocumentFileKind::Csv => self.documents.push(path),
+                DocumentFileKind::Text if !is_description(&path) => self.texts.push(path),
                 DocumentFileKind::NotRead if refuses => return Err(packing_not_read(&path)),
-                DocumentFileKind::NotRead | DocumentFileKind::Other => self.unread.push(path),
+                DocumentFileKind::NotRead | DocumentFileKind::Text | DocumentFileKind::Other => {
+                    self.unread.push(path);
+                }
             }
         }
         Ok(())
@@ -161,15 +184,36 @@ pub(crate) fn is_unpacked(file: &Path, archive: &Path) -> Result<bool, Error> {
 
 /// The entries of a folder whose names do not begin with a dot, sorted.
 pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).map_err(Error::io(IoAction::Read, folder))? {
-        let entry = entry.map_err(Error::io(IoAction::Read, folder))?;
-        if !entry.file_name().to_string_lossy().starts_with('.') {
-            paths.push(entry.path());
+    Ok(entries_with_kinds(folder)?.into_iter().map(|(path, _)| path).collect())
+}
+
+/// The entries of a folder, true for those that are folders or links to folders. The listing of a folder has
+/// the kinds of its entries, so that a file is not asked for.
+pub(crate) fn entries_with_kinds(folder: &Path) -> Result<Vec<(PathBuf, bool)>, Error> {
+    let refused = Error::io(IoAction::Read, folder);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(&refused)? {
+        let entry = entry.map_err(&refused)?;
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            continue;
         }
+        let kind = entry.file_type().map_err(&refused)?;
+        let path = entry.path();
+        let is_folder = kind.is_dir() || kind.is_symlink() && path.is_dir();
+        found.push((path, is_folder));
     }
-    paths.sort();
-    Ok(paths)
+    found.sort();
+    Ok(found)
+}
+
+/// The beginnings of names of files that describe others.
+const DESCRIPTIONS: [&str; 6] =
+    ["readme", "license", "copying", "changelog", "citation", "annotations"];
+
+/// True for files that describe others, by their names.
+pub(crate) fn is_description(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    DESCRIPTIONS.iter().any(|start| name.starts_with(start))
 }
 
 /// The error for a file of documents in a packing that is not read.
@@ -186,7 +230,7 @@ pub fn document_files(path: &Path) -> Result<Vec<Source>, Error> {
     }
     let listed = DocumentFolder::list(path)?;
     if listed.documents.is_empty() {
-        let hint = "their names end in .jsonl, .json, .tsv or .trecweb, followed by .gz, .zst or .zip if \
+        let hint = "their names end in .jsonl, .json, .tsv, .csv or .trecweb, followed by .gz, .zst or .zip if \
                     they are packed";
         bail!(path, "a folder with files of documents", "none", hint);
     }

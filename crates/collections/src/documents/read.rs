@@ -1,6 +1,6 @@
 //! The passages of files as documents, in memory or on disk.
 
-use super::{Bank, BankRow, Passage, for_each_passage};
+use super::{Bank, BankRow, DocumentForm, Passage};
 use crate::CheckReport;
 use clariq_core::{Checksum, Documents, Error, Location, Problem, ProblemKind, TextKeeper, bail};
 use clariq_files::Source;
@@ -13,36 +13,44 @@ pub fn read_all(
     files: &[Source],
     keeper: Option<&dyn TextKeeper>,
 ) -> Result<Box<dyn Documents>, Error> {
-    read(files, keeper, |files| read_bank(files, &|_| true, true))
+    read(files, &DocumentForm::default(), keeper, true)
 }
 
-/// Like [`read_all`], but a repeated id is an error if the documents are in memory.
-pub fn read_unique(
+/// The documents of a form, like [`read_all`], but a repeated id is an error if the documents are in memory.
+pub(crate) fn read_unique(
     files: &[Source],
+    form: &DocumentForm,
     keeper: Option<&dyn TextKeeper>,
 ) -> Result<Box<dyn Documents>, Error> {
-    read(files, keeper, |files| read_bank(files, &|_| true, false))
+    read(files, form, keeper, false)
 }
 
 /// The documents of files: in memory, or kept by `keeper` if they are too many for that.
 fn read(
     files: &[Source],
+    form: &DocumentForm,
     keeper: Option<&dyn TextKeeper>,
-    in_memory: fn(&[Source]) -> Result<Bank, Error>,
+    may_share: bool,
 ) -> Result<Box<dyn Documents>, Error> {
     match keeper.filter(|keeper| keeper.takes(size(files))) {
-        Some(keeper) => keep(files, keeper),
-        None => Ok(Box::new(in_memory(files)?)),
+        Some(keeper) => keep(files, form, keeper),
+        None => Ok(Box::new(read_form(files, form, &|_| true, may_share)?)),
     }
 }
 
 /// The passages of files, kept by `keeper`.
-fn keep(files: &[Source], keeper: &dyn TextKeeper) -> Result<Box<dyn Documents>, Error> {
+fn keep(
+    files: &[Source],
+    form: &DocumentForm,
+    keeper: &dyn TextKeeper,
+) -> Result<Box<dyn Documents>, Error> {
     let sums: Vec<Checksum> = files.par_iter().map(Source::checksum).collect::<Result<_, _>>()?;
-    let source = Checksum::of_pieces(sums.iter().map(|sum| sum.as_str().as_bytes()));
+    let key = form.key(files);
+    let pieces = sums.iter().map(|sum| sum.as_str().as_bytes());
+    let source = Checksum::of_pieces(pieces.chain([key.as_bytes()]));
     let kept = keeper.keep(&source, &|add| {
         let read = |file| {
-            for_each_passage(file, |passage| {
+            form.for_each(file, |passage| {
                 let passage = passage?;
                 add(&passage.id, &passage.text).map(ControlFlow::Continue)
             })
@@ -53,7 +61,7 @@ fn keep(files: &[Source], keeper: &dyn TextKeeper) -> Result<Box<dyn Documents>,
     kept.map_err(|error| match error {
         // Read again to find the line with the second text.
         Error::Problem(problem) if problem.kind == ProblemKind::Contradiction => {
-            let again = read_bank(files, &|id| id == problem.found, true);
+            let again = read_form(files, form, &|id| id == problem.found, true);
             again.err().unwrap_or(Error::Problem(problem))
         }
         error => error,
@@ -71,17 +79,38 @@ fn size(files: &[Source]) -> u64 {
 
 /// Reads the documents whose ids `keep` accepts. An id may be repeated only if files may share
 /// documents, and then with the same text.
-#[allow(clippy::indexing_slicing, reason = "numbers of files are given here")]
 pub fn read_bank(
     files: &[Source],
     keep: &dyn Fn(&str) -> bool,
     may_share: bool,
 ) -> Result<Bank, Error> {
+    read_form(files, &DocumentForm::default(), keep, may_share)
+}
+
+/// The most bytes of texts that are kept in memory. A small file may unpack to any number.
+const MOST_IN_MEMORY: usize = 8 << 30;
+
+#[allow(clippy::indexing_slicing, reason = "numbers of files are given here")]
+fn read_form(
+    files: &[Source],
+    form: &DocumentForm,
+    keep: &dyn Fn(&str) -> bool,
+    may_share: bool,
+) -> Result<Bank, Error> {
     let mut all = Vec::new();
+    let mut bytes = 0;
     for (number, file) in files.iter().enumerate() {
-        for_each_passage(file, |passage| {
+        form.for_each(file, |passage| {
             let Passage { id, text, line } = passage?;
             if keep(&id) {
+                bytes += id.len() + text.len();
+                if bytes > MOST_IN_MEMORY {
+                    let expected =
+                        format!("at most {} GiB of documents, unpacked", MOST_IN_MEMORY >> 30);
+                    let hint =
+                        "unpack the files: those that are large on disk are not read into memory";
+                    bail!((&*file.name(), line), expected, "more", hint);
+                }
                 all.push((BankRow { id: id.as_str().into(), text }, number, line));
             }
             Ok(ControlFlow::Continue(()))
@@ -112,6 +141,7 @@ pub fn read_bank(
 /// problem made by `repeated` for each repeated id. Returns the location of each id.
 pub fn check_documents(
     files: &[Source],
+    form: &DocumentForm,
     report: &mut CheckReport,
     fault: fn(&str, &Passage) -> Option<Problem>,
     repeated: fn(Location, &str, &str) -> Problem,
@@ -121,7 +151,7 @@ pub fn check_documents(
         let name = file.name();
         report.files.push(name.clone());
         let findings = &mut report.findings;
-        let read = for_each_passage(file, |passage| {
+        let read = form.for_each(file, |passage| {
             let passage = match passage {
                 Ok(passage) => passage,
                 Err(Error::Problem(problem)) => {

@@ -42,7 +42,7 @@ impl<'a> ByQrels<'a> {
     /// A split without judgements.
     pub fn open(collection: &'a dyn Collection, split: Split, task: Task) -> Result<Self, Error> {
         let qrels = collection.qrels(split, task)?.ok_or_else(|| {
-            let hint = "name a split with labels, or in its place give `clariq eval` --qrels";
+            let hint = "name a split with labels, or a file of judgements by --qrels";
             problem!(collection.location(), "labels of {split}", "requests without labels", hint)
                 .kind(ProblemKind::MissingFile)
         })?;

@@ -1,7 +1,7 @@
 //! Tables of decisions between yes and no, and need files that are scored against labels by name.
 
 use super::{ResultCell, ResultTable, counted};
-use clariq_core::{Error, RequestId, bail, problem};
+use clariq_core::{Error, ProblemKind, RequestId, bail, problem};
 use clariq_eval::{Decision, DecisionReport};
 use clariq_files::fields::{LineForm, for_each_line};
 use clariq_files::{FileContent, IgnoredLines, strictly};
@@ -19,6 +19,7 @@ const NEED_LINE: LineForm = LineForm {
     optional: 0,
     unlike_comment: Some(|fields| fields[0] != "#"),
     trailing_words: false,
+    kind: ProblemKind::Other,
 };
 
 /// The rows of decisions: their figures, below those of always deciding no and always deciding yes,

@@ -67,8 +67,8 @@ pub fn ignored_lines(found: &Diagnosis, ties: Ties) -> Vec<String> {
         let lines = found.dropped_lines;
         let topics = found.dropped_topics;
         warnings.push(format!(
-            "{} of {} {} dropped, as the official scorer does; `clariq eval --ties interval` shows \
-             how much their order matters",
+            "{} of {} {} dropped, as the official scorer does; `--ties interval` shows how much \
+             their order matters",
             count_of(lines, "line"),
             count_of(topics, "topic"),
             one_or(lines, "repeats a score and is", "repeat a score and are")

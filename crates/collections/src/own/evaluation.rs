@@ -18,7 +18,7 @@ pub(super) struct OwnEvaluation<'a> {
 impl<'a> OwnEvaluation<'a> {
     fn by_qrels(&self) -> Result<&ByQrels<'a>, Error> {
         self.by_qrels.as_ref().ok_or_else(|| {
-            let hint = "name a split with judgements, or give `clariq eval` --qrels";
+            let hint = "name a split with judgements, or a file of them by --qrels";
             problem!(&self.location, "judgements for a run", "labels of needs alone", hint)
                 .kind(ProblemKind::MissingFile)
                 .into()

@@ -2,19 +2,26 @@
 
 use crate::data_dir::{may_hold_data, paths_of};
 use crate::documents::{
-    DocumentFileKind, DocumentFolder, PACKED, each_once, entries, packing_not_read, two_files,
+    DocumentFileKind, DocumentFolder, DocumentForm, PACKED, each_once, entries_with_kinds,
+    is_description, packing_not_read, two_files,
 };
 use crate::{DataDir, PerSplit, Split};
-use clariq_core::{Error, ProblemKind, SplitRole, problem};
-use clariq_files::{BoundedLines, Source};
+use clariq_core::{Error, ProblemKind, SplitRole, bail, problem};
+use clariq_files::Source;
 use parking_lot::Mutex;
-use serde_json::Value;
 use std::collections::{BTreeSet, HashSet};
-use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-/// Files of all documents, as `clariq data export`, BEIR and MS MARCO name them.
-const DOCUMENTS: [&str; 4] = ["documents.jsonl", "corpus.jsonl", "collection.tsv", "documents.tsv"];
+/// Files of all documents, as `clariq data export`, BEIR, MS MARCO and spreadsheets name them.
+const DOCUMENTS: [&str; 7] = [
+    "documents.jsonl",
+    "corpus.jsonl",
+    "collection.tsv",
+    "documents.tsv",
+    "documents.csv",
+    "corpus.csv",
+    "collection.csv",
+];
 
 /// Folders of such files.
 const FOLDERS: [&str; 4] = ["documents", "corpus", "collection", "passages"];
@@ -22,11 +29,16 @@ const FOLDERS: [&str; 4] = ["documents", "corpus", "collection", "passages"];
 /// The beginnings of names of files that contain no documents.
 const OTHERS: [&str; 5] = ["requests", "queries", "topics", "qrels", "annotations"];
 
-/// The number of bytes that are read to recognise the content of a file.
-const HEAD: u64 = 1 << 16;
-
 /// A folder of a user.
 pub(crate) struct Folder<'a>(&'a Path);
+
+/// The files of the documents of a folder.
+pub(crate) struct DocumentFiles {
+    /// In the order of their names.
+    pub(crate) files: Vec<Source>,
+    /// The folder whose files are a document each.
+    pub(crate) texts_in: Option<PathBuf>,
+}
 
 /// The files of a split.
 pub(super) struct SplitFiles {
@@ -62,7 +74,15 @@ impl<'a> Folder<'a> {
 
     pub(super) fn has_documents(&self) -> bool {
         !self.named_documents().is_empty()
-            || self.loose_files().iter().any(|path| begins_with_document(path))
+            || self.begins_with_document(&self.loose_files()).is_some()
+            || self.has_texts_alone()
+    }
+
+    /// The first of the files that begins with a document.
+    fn begins_with_document(&self, files: &[PathBuf]) -> Option<PathBuf> {
+        // A fault of the file that names keys is told when documents are read.
+        let form = DocumentForm::of(&DataDir::Folder(self.0.to_owned())).unwrap_or_default();
+        files.iter().find(|path| form.begins_with_document(path)).cloned()
     }
 
     /// The files of all documents, and the folders of such files.
@@ -70,46 +90,90 @@ impl<'a> Folder<'a> {
         let mut paths: Vec<PathBuf> = DOCUMENTS.iter().flat_map(|name| self.files(name)).collect();
         for name in FOLDERS {
             let folder = self.0.join(name);
-            let listed = DocumentFolder::list(&folder);
-            let is_empty = listed.is_ok_and(|listed| listed.documents.is_empty());
-            if folder.is_dir() && !is_empty {
+            if !folder.is_dir() {
+                continue;
+            }
+            let is_empty = DocumentFolder::list(&folder)
+                .is_ok_and(|listed| listed.documents.is_empty() && listed.texts.is_empty());
+            if !is_empty {
                 paths.push(folder);
             }
         }
         paths
     }
 
-    /// The files of JSON lines or `TrecWeb` in the folder itself that may contain documents, by their
-    /// names.
+    /// The files of records in the folder itself that may contain documents, by their names.
     fn loose_files(&self) -> Vec<PathBuf> {
-        let mut files = entries(self.0).unwrap_or_default();
+        let mut files = self.files_of(&[DocumentFileKind::Documents, DocumentFileKind::Csv]);
         files.retain(|path| {
             let name = file_name(path);
-            let is_table = PACKED.iter().any(|ending| name.ends_with(&format!(".tsv{ending}")));
-            let is_other = OTHERS.iter().any(|other| name.starts_with(other));
-            !path.is_dir()
-                && DocumentFileKind::of(path) == DocumentFileKind::Documents
-                && !is_table
-                && !is_other
+            !PACKED.iter().any(|ending| name.ends_with(&format!(".tsv{ending}")))
         });
         files
     }
 
-    /// The files of the documents, in the order of their names. If one of the files in the folder
-    /// itself begins with a document, all of them are read, so that none is left out because of a
-    /// mistake in its first line.
-    pub(crate) fn documents(&self) -> Result<Vec<Source>, Error> {
+    /// The files of these kinds in the folder itself, but for requests, judgements and annotations.
+    fn files_of(&self, kinds: &[DocumentFileKind]) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for (path, is_folder) in entries_with_kinds(self.0).unwrap_or_default() {
+            let name = file_name(&path);
+            let is_other = OTHERS.iter().any(|other| name.starts_with(other));
+            if !is_folder && !is_other && kinds.contains(&DocumentFileKind::of(&path)) {
+                files.push(path);
+            }
+        }
+        files
+    }
+
+    /// True if the folder has several texts, and neither other data nor folders but that of judgements: a folder of
+    /// notes, and none of a program.
+    fn has_texts_alone(&self) -> bool {
+        let mut texts = 0;
+        for (path, is_folder) in entries_with_kinds(self.0).unwrap_or_default() {
+            let name = file_name(&path);
+            let is_known =
+                OTHERS.iter().any(|other| name.starts_with(other)) || is_description(&path);
+            if is_known {
+                continue;
+            }
+            if is_folder || DocumentFileKind::of(&path) != DocumentFileKind::Text {
+                return false;
+            }
+            texts += 1;
+        }
+        texts > 1
+    }
+
+    /// The files of the documents. If one of the files in the folder itself begins with a document, all of
+    /// them are read, so that none is left out because of a mistake in its first line.
+    pub(crate) fn documents(&self) -> Result<DocumentFiles, Error> {
         self.check_packings()?;
         let named = self.named_documents();
         let mut loose = self.loose_files();
         loose.retain(|path| !named.contains(path));
-        let first_loose = loose.iter().find(|path| begins_with_document(path));
-        let files = match (&named[..], first_loose) {
-            ([], Some(_)) => each_once(self.0, loose)?,
-            ([one], None) if one.is_dir() => DocumentFolder::list(one)?.documents,
-            ([one], None) => vec![one.clone()],
-            ([one, other, ..], _) | ([one], Some(other)) => {
-                return Err(two_files(self.0, "documents", one, other));
+        let first_loose = self.begins_with_document(&loose);
+        let (files, texts_in) = match (&named[..], first_loose) {
+            ([], Some(_)) => (each_once(self.0, loose)?, None),
+            ([one], None) if one.is_dir() => {
+                let listed = DocumentFolder::list(one)?;
+                match (listed.documents.first(), listed.texts.first()) {
+                    (Some(record), Some(text)) => {
+                        let found = format!("`{}` and `{}`", record.display(), text.display());
+                        let hint = "documents are either files of records or texts that are a document \
+                                    each: leave one kind in the folder";
+                        bail!(one, "files of one kind", found, hint)
+                    }
+                    (Some(_), None) => (listed.documents, None),
+                    _ => (listed.texts, Some(one.clone())),
+                }
+            }
+            ([one], None) => (vec![one.clone()], None),
+            ([one, other, ..], _) => return Err(two_files(self.0, "documents", one, other)),
+            ([one], Some(other)) => return Err(two_files(self.0, "documents", one, &other)),
+            ([], None) if self.has_texts_alone() => {
+                let mut texts = self.files_of(&[DocumentFileKind::Text]);
+                texts.retain(|path| !is_description(path));
+                (texts, Some(self.0.to_owned()))
             }
             ([], None) => {
                 let hint = "the documentation lists the forms of documents of your own (reference, Formats)";
@@ -118,7 +182,8 @@ impl<'a> Folder<'a> {
                 return Err(problem.kind(ProblemKind::MissingFile).into());
             }
         };
-        Ok(files.into_iter().map(Source::Path).collect())
+        let files = files.into_iter().map(Source::Path).collect();
+        Ok(DocumentFiles { files, texts_in })
     }
 
     /// Refuses files of documents, requests or judgements in a packing that is not read.
@@ -133,21 +198,20 @@ impl<'a> Folder<'a> {
 
     /// The files in the folder itself and in `qrels` below it.
     fn data_files(&self) -> Vec<PathBuf> {
-        let mut files = entries(self.0).unwrap_or_default();
-        files.extend(entries(&self.0.join("qrels")).unwrap_or_default());
-        files.retain(|path| !path.is_dir());
-        files
+        let mut files = entries_with_kinds(self.0).unwrap_or_default();
+        files.extend(entries_with_kinds(&self.0.join("qrels")).unwrap_or_default());
+        files.into_iter().filter(|(_, is_folder)| !is_folder).map(|(path, _)| path).collect()
     }
 
     /// The files that may hold data and are not read, in the folder and below it.
     pub(super) fn unread(&self) -> Result<Vec<PathBuf>, Error> {
-        let mut read: HashSet<String> = self.documents()?.iter().map(Source::name).collect();
+        let mut read: HashSet<String> = self.documents()?.files.iter().map(Source::name).collect();
         for (_, SplitFiles { requests, qrels, .. }) in self.splits()?.iter() {
             read.insert(requests.name());
             read.extend(qrels.as_ref().map(Source::name));
         }
         let listed = DocumentFolder::list_any(self.0)?;
-        let mut unread = [listed.documents, listed.unread].concat();
+        let mut unread = [listed.documents, listed.texts, listed.unread].concat();
         unread.sort();
         unread.retain(|path| may_hold_data(path) && !read.contains(&Source::new(path).name()));
         Ok(unread)
@@ -284,26 +348,4 @@ fn interned(name: &str) -> &'static str {
 
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().to_lowercase()
-}
-
-/// True if the first line that is not blank has the keys of a document.
-fn begins_with_document(path: &Path) -> bool {
-    let head = || -> Option<String> {
-        let source = Source::Path(path.to_owned());
-        let stream = source.stream().ok()?.take(HEAD);
-        let mut lines = BoundedLines::new(source.name(), BufReader::new(stream), HEAD);
-        loop {
-            let line = lines.read_next().ok()??.ok()?;
-            if !line.is_empty() {
-                return Some(line);
-            }
-        }
-    };
-    let Some(head) = head() else { return false };
-    // The head may have cut a longer document.
-    let Ok(first) = serde_json::from_str::<Value>(&head) else {
-        return head.len() as u64 >= HEAD - 4;
-    };
-    let has_id = ["id", "_id", "docno", "doc_id", "docid"].iter().any(|id| first.get(id).is_some());
-    has_id && first.get("contents").or(first.get("text")).is_some()
 }

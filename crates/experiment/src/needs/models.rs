@@ -3,7 +3,7 @@
 use super::{training, with_bank};
 use crate::session::Session;
 use clariq_collections::{LabelledRequests, NeedLabel, Split, put_need_lines};
-use clariq_core::{Request, Result, SplitRole, bail};
+use clariq_core::{Hint, Request, Result, SplitRole, bail};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, NeedTraining};
 use clariq_systems::{NeedTable, SystemConfig};
@@ -75,8 +75,9 @@ impl<'a> NeedModels<'a> {
         if trained_on != trained_on.to_answer(Some(role)) {
             let expected = "a model that was not trained on labels of dev";
             let splits = trained_on.names().join(" and ");
-            let hint =
-                "train one for dev: `clariq need train CONFIG -o FILE`, without --split test";
+            let hint = Hint::from("train one for dev: ")
+                .and(Hint::on_data("need train CONFIG -o FILE"))
+                .and(", without --split test");
             bail!(name, expected, "one trained on {splits}", hint);
         }
         Ok(classifier)

@@ -5,7 +5,7 @@ use crate::ranker::UserRequest;
 use crate::requests::{ARCHIVE, RequestReader};
 use crate::session::Session;
 use clariq_collections::{Collection, ConversationForm, SkippedRecords};
-use clariq_core::{Checksum, Documents, ProblemKind, Result, bail, problem};
+use clariq_core::{Checksum, Documents, Hint, ProblemKind, Result, bail, problem};
 use clariq_files::Source;
 use clariq_files::archive::Archive;
 use clariq_rank::{Uses, WrittenScores};
@@ -134,12 +134,14 @@ impl RunInput for FileInput<'_> {
         let (found, hint) = match self.kind {
             RequestFileKind::Conversations => (
                 "conversations",
-                "systems for conversations are `dense-conversation`, `bm25-conversation` and \
-                 `bm25-multi-turn`",
+                Hint::from(
+                    "systems for conversations are `dense-conversation`, `bm25-conversation` and \
+                     `bm25-multi-turn`",
+                ),
             ),
             RequestFileKind::Requests => (
                 "a file of requests",
-                "`clariq rank --batch` ranks the requests of a file together",
+                Hint::on_data("rank --batch").and(" ranks the requests of a file together"),
             ),
         };
         if config.answers() {

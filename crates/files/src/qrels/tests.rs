@@ -86,6 +86,20 @@ fn a_header_says_which_column_is_which() {
 }
 
 #[test]
+fn a_header_that_leaves_columns_open_is_refused() {
+    for (header, expected) in [
+        ("query_id corpus_id score relevance", "one column each for topics, documents and grades"),
+        ("qid query_id docno rel", "one column each for topics, documents and grades"),
+        ("qid text score", "names of the columns of topics, documents and grades"),
+    ] {
+        let text = format!("{header}\nq1 d 1 1\n");
+        let refused = read_qrels(&Source::memory("a.tsv", text.into_bytes())).unwrap_err();
+        let problem = refused.to_problem();
+        assert_eq!((problem.at.line, &*problem.expected), (Some(1), expected), "{header}");
+    }
+}
+
+#[test]
 fn a_header_alone_is_an_empty_file() {
     let refused = read_qrels(&Source::memory("a.tsv", &b"qid docno rel\n\n"[..])).unwrap_err();
     assert_eq!(refused.to_problem().kind, ProblemKind::Empty);
@@ -114,11 +128,13 @@ fn a_whole_grade_may_be_written_with_a_point() {
 
 #[test]
 fn ids_in_quotes_are_refused() {
-    let text = "\"query-id\"\t\"corpus-id\"\t\"score\"\n\"q1\"\t\"a\"\t1\n";
+    let text = "\"q1\" 0 \"a\" 1\n";
     let refused = read_qrels(&Source::memory("a.tsv", text.as_bytes())).unwrap_err();
-    let problem = refused.to_problem();
-    assert_eq!(problem.at.line, Some(2));
-    assert_eq!(problem.expected, "ids without quotes around them");
+    assert_eq!(refused.to_problem().expected, "ids without quotes around them");
+    // A table with a header has quotes as CSV has them.
+    let table = "\"query-id\"\t\"corpus-id\"\t\"score\"\n\"q1\"\t\"a\"\t1\n";
+    let read = read_qrels(&Source::memory("a.tsv", table.as_bytes())).unwrap();
+    assert_eq!(read, [judged("q1", "a", 1)]);
     let one = read_qrels(&Source::memory("a.qrels", &b"q1 0 \"a\" 1\n"[..])).unwrap();
     assert_eq!(one, [judged("q1", "\"a\"", 1)]);
 }

@@ -81,85 +81,75 @@ fn runs_in_json_are_named_as_such() {
     ] {
         let problem = parse(text).unwrap_err().to_problem();
         assert_eq!((problem.found.as_str(), problem.at.line), (found, Some(1)), "{text}");
-        assert!(problem.hint.contains("`clariq convert FILE --to trec`"), "{}", problem.hint);
+        assert!(problem.hint.starts_with("write a line for each document"), "{}", problem.hint);
     }
     assert!(parse("[1 0 d 1 9 t\n{2} 0 d 1 9 [x]\n").is_ok(), "ids with brackets");
 }
 
 #[test]
-fn files_of_other_kinds_are_named_by_their_lines() {
+fn lines_of_another_form_are_told_that_of_a_run() {
+    let six = "6 fields, `<topic> 0 <document> <rank> <score> <run>`";
+    let finite = "a finite score in the fifth field";
+    let forms = "blanks or tabs separate fields: a line of a run has 6 of them, one of judgements 4, or 3 without \
+                 the `0`, and one of a need file 2";
     for (text, expected, hint) in [
-        (
-            "qid\tQ0\tdocno\trank\tscore\ttag\n1 Q0 d 1 2 t\n",
-            "a line of a run",
-            "a run has no header: leave the names of its columns out, as `tail -n +2` does",
-        ),
-        (
-            "1 qid:q1 1:2.5 2:3.1 # docno=d1\n",
-            "a finite score in the fifth field",
-            "this looks like features in the form of LETOR: write `topic Q0 document rank score run`",
-        ),
-        (
-            "1 Q0 d 1 2,5 t\n",
-            "a finite score in the fifth field",
-            "decimals have a point: write 12.5, not 12,5",
-        ),
+        ("1 qid:q1 1:2.5 2:3.1 # docno=d1\n", finite, "write scores as 12.5 or 1.25e1"),
+        ("1 Q0 d 1 2,5 t\n", finite, "decimals have a point: write 12.5, not 12,5"),
         (
             "1 Q0 d 1 -inf t\n",
-            "a finite score in the fifth field",
+            finite,
             "what is infinite or not a number has no place among the scores of a topic",
         ),
         (
             "1 d 1 2.5 t\n",
-            "6 fields, `<topic> 0 <document> <rank> <score> <run>`",
-            "the line has 5 fields, and a run 6, those of TREC: request, Q0, document, rank, score, tag",
+            six,
+            "the line has 5 fields: is the rank, the score or the `Q0` missing?",
         ),
-        ("1 Q0 d 1 x t\n", "a finite score in the fifth field", "write scores as 12.5 or 1.25e1"),
-        (
-            "1\td\t1\n",
-            "6 fields, `<topic> 0 <document> <rank> <score> <run>`",
-            "this looks like a run of MS MARCO, `topic document rank`: write `topic Q0 document rank \
-             score run`, for example with 1 / rank as the score",
-        ),
-        (
-            "qid,docno,rank,score\n",
-            "6 fields, `<topic> 0 <document> <rank> <score> <run>`",
-            "this looks like CSV: write blanks or tabs between the fields",
-        ),
-        (
-            "13,2\n14,3\n",
-            "6 fields, `<topic> 0 <document> <rank> <score> <run>`",
-            "this looks like a need file with commas: write a blank between its fields",
-        ),
-        (
-            "q1 2\nq2 3\n",
-            "6 fields, `<topic> 0 <document> <rank> <score> <run>`",
-            "this looks like a need file: `clariq eval` scores those",
-        ),
+        ("1 Q0 d 1 x t\n", finite, "write scores as 12.5 or 1.25e1"),
+        ("1\td\t1\n", six, forms),
+        ("q1,d,1,2.5\n", six, "this looks like CSV: write blanks or tabs between the fields"),
+        ("q1 2\nq2 3\n", six, forms),
         (
             "0\tq1\tQ0\td\t1\t2.5\tx\n",
             "the topic in the first field, and no row numbers",
             "write the run without them (`index=False` in pandas, `row.names = FALSE` in R)",
         ),
-        (
-            "<<<<<<< HEAD\n1 Q0 d 1 2.5 t\n",
-            "6 fields, `<topic> 0 <document> <rank> <score> <run>`",
-            "this is a mark of a merge that git could not finish: choose one of its sides",
-        ),
-        (
-            "WARNING: nothing was found for the topic\n",
-            "a finite score in the fifth field",
-            "this looks like a message of the program that wrote the file: send its messages elsewhere, such as `2>log`",
-        ),
-        (
-            "100%|██████| 2/2 [00:00]\n1 Q0 d 1 2.5 t\n",
-            "6 fields, `<topic> 0 <document> <rank> <score> <run>`",
-            "this looks like a message of the program that wrote the file: send its messages elsewhere, such as `2>log`",
-        ),
+        ("<<<<<<< HEAD\n1 Q0 d 1 2.5 t\n", six, forms),
     ] {
         let problem = parse(text).unwrap_err().to_problem();
         assert_eq!((&*problem.expected, &*problem.hint), (expected, hint), "{text}");
         assert_eq!(problem.at.line, Some(1));
+    }
+}
+
+#[test]
+fn a_header_names_the_columns_of_a_run() {
+    for text in [
+        "qid\tdocno\trank\tscore\nq1\td 1\t1\t2.5\n".replace("d 1", "d1"),
+        "qid,docid,score,query\nq1,d1,2.5,\"a, b\"\n".to_owned(),
+        "qid Q0 docno rank score tag\nq1 Q0 d1 1 2.5 t\n".to_owned(),
+        "\tquery_id\tquery\tdoc_id\tscore\n0\tq1\twhat is it\td1\t2.5\n".to_owned(),
+    ] {
+        let run = parse(&text).unwrap();
+        let line = &run.lines[0];
+        assert_eq!((line.topic.as_str(), line.document.as_str()), ("q1", "d1"), "{text}");
+        assert_eq!(line.score, 2.5, "{text}");
+        assert_eq!((run.lines.len(), line.line), (1, 2));
+    }
+    for (text, line, expected) in [
+        (
+            "qid,docid,docno,rank,score,query\n",
+            1,
+            "one column each for topics, documents and scores",
+        ),
+        ("qid\tdocno\tscore\nq1 d1 2.5\n", 2, "3 fields, as in the header"),
+        ("qid docno score\nq1 d1 nan\n", 2, "a finite score"),
+        ("qid\tdocno\tscore\nq 1\td1\t1\n", 2, "ids of topics and documents without blanks"),
+        ("qid docno score\n", 2, "a line below the header"),
+        ("docid text relevance\n", 1, "names of the columns of topics, documents and scores"),
+    ] {
+        let problem = parse(text).unwrap_err().to_problem();
+        assert_eq!((problem.at.line, &*problem.expected), (Some(line), expected), "{text}");
     }
 }
 

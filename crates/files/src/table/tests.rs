@@ -1,4 +1,5 @@
 use super::*;
+use std::borrow::Cow;
 
 const AB: &[ColumnNames] = &[&["a"], &["b", "b b"]];
 
@@ -11,40 +12,6 @@ fn rows(text: &str) -> (Vec<(u64, Vec<String>)>, Vec<Problem>) {
         rows.push((row.line(), row.fields.iter().map(ToString::to_string).collect()));
     });
     (rows, problems)
-}
-
-#[test]
-fn headers_are_recognised_by_their_names() {
-    for header in
-        ["qid query", "_id text", "docid contents", "#ID Title Text", "query-id corpus-id score"]
-    {
-        assert!(is_header(&header.split(' ').collect::<Vec<_>>()), "{header}");
-    }
-    for row in ["id", "1 text", "q1 query", "text id", "", "id 17"] {
-        assert!(!is_header(&row.split(' ').collect::<Vec<_>>()), "{row}");
-    }
-}
-
-#[test]
-fn columns_of_ids_and_texts_are_found_by_name() {
-    let row = ["0", "q1", "Tea", "green tea"];
-    for (header, picked) in [
-        ("\tqid\tscore\tquery", Some(("q1", "green tea"))),
-        ("row\tdocid\ttitle\ttext", Some(("q1", "Tea green tea"))),
-        ("text\t_id\turl\tlang", Some(("q1", "0"))),
-        ("id\ttitle\tlang\tyear", Some(("0", "q1"))),
-        ("id\ttext\tlang", None),
-        ("1\tquery\t\t", None),
-        ("id\t17\t\t", None),
-    ] {
-        let header: Vec<&str> = header.split('\t').collect();
-        let columns = TextColumns::named(&header).map(Result::unwrap);
-        let found = columns.and_then(|columns| columns.pick(&row));
-        let picked = picked.map(|(id, text)| (id, text.to_owned()));
-        assert_eq!(found, picked, "{header:?}");
-    }
-    let two = TextColumns::named(&["id", "text", "contents"]).unwrap().unwrap_err();
-    assert_eq!(two, ["text", "contents"]);
 }
 
 #[test]

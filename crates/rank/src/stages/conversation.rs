@@ -200,8 +200,7 @@ fn check_history(all: &[f64], at: Location) -> Result<()> {
     {
         return Ok(());
     }
-    let hint =
-        "a text with the weight 0 is ignored; `clariq systems show ikat-automatic` has an example";
+    let hint = "a text with the weight 0 is ignored; `ikat-automatic` has an example";
     bail!(at, "weights of at least 0, with a decay from 0 to 1", "{all:?}", hint)
 }
 

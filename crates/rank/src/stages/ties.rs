@@ -27,7 +27,7 @@ impl TieSetting {
     pub(super) fn check(&self, pad: bool, at: Location) -> Result<()> {
         let Self::Numpy(banks) = self else { return Ok(()) };
         if banks.is_empty() || banks.iter().any(|bank| bank.len() < DIGITS) {
-            let hint = "`clariq doctor` shows the checksum of a bank";
+            let hint = "they are the beginning of the checksum that a record has";
             bail!(at, "the first {DIGITS} digits of the checksums of banks", "{banks:?}", hint);
         }
         if !pad {

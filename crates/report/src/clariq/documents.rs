@@ -5,7 +5,7 @@ use super::leaderboard::{is_released, part};
 use crate::figures::{ComparedRuns, RunFigures, tests};
 use crate::page::scroll;
 use crate::words::figure;
-use clariq_core::{Error, ProblemKind};
+use clariq_core::Error;
 use clariq_eval::Column;
 use clariq_files::Run;
 use clariq_track_clariq::evaluation::{DOCUMENT_MEASURES, document_relevance, table_stem};
@@ -51,7 +51,7 @@ pub(super) fn relevance(
     let mut all = Vec::new();
     for with in [RetrievedWith::Answer, RetrievedWith::QuestionAlone] {
         let table = match EvalTable::open_of(&clariq.data, &table_stem(split, false), with) {
-            Err(Error::Problem(problem)) if problem.kind == ProblemKind::MissingFile => break,
+            Err(Error::Problem(problem)) if problem.kind.is_missing() => break,
             table => table?,
         };
         if !table.has_figures() {

@@ -34,7 +34,7 @@ pub(crate) struct AskArgs {
     request: Option<String>,
     /// Built-in system or configuration file [default: dense-conversation, or bm25-conversation
     /// without learned models; for iKAT, ikat-automatic or ikat-bm25]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", aliases = ["config", "model"])]
     system: Option<String>,
     /// Maximum number of questions to ask
     #[arg(long, value_name = "N", default_value_t = 3)]

@@ -31,6 +31,7 @@ pub(crate) enum DataCommand {
     /// Count requests, documents, labels and words
     Stats,
     /// Download the released files of a collection and verify them
+    #[command(alias = "download")]
     Fetch(FetchArgs),
     /// Write the collection as JSON lines and TREC qrels, for other tools
     Export(ExportArgs),
@@ -70,6 +71,9 @@ fn check(settings: &Settings) -> Result<Outcome> {
     }
     for file in &report.absent {
         sheet.row(vec![Cell::text(format!("{file} (missing)")), Cell::Nothing, Cell::Nothing]);
+    }
+    for note in &report.notes {
+        settings.note(&format!("note: {note}"));
     }
     print_findings(&report.findings, None);
     sheet.print(settings.format)?;

@@ -110,7 +110,7 @@ fn data(settings: &Settings) -> Vec<CheckedItem> {
             let fix = if fetches && matches!(settings.data, DataDir::Folder(_)) {
                 format!("clariq data fetch --data {place}")
             } else {
-                error.to_problem().hint
+                error.to_problem().hint.to_string()
             };
             findings.push(missing("collection", trouble(&error), fix));
             return findings;

@@ -7,7 +7,7 @@ use crate::output::{Cell, Format, Sheet, print as print_text, print_json};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::Split;
-use clariq_core::{Doc, Request, Result, SplitRole, bail, count_of, fixed, printable};
+use clariq_core::{Doc, Hint, Request, Result, SplitRole, bail, count_of, fixed, printable};
 use clariq_experiment::run::{check_input, open_split};
 use clariq_experiment::{
     Contexts, NeedScope, PipelineTrace, RankedPart, Ranker, Session, Statements, UserRequest,
@@ -28,7 +28,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "ID")]
     pub(crate) topic: Option<String>,
     /// Built-in system or configuration file
-    #[arg(long, value_name = "CONFIG", default_value = "bm25")]
+    #[arg(long, value_name = "CONFIG", default_value = "bm25", aliases = ["config", "model"])]
     pub(crate) system: String,
     /// Split of the request, for stages that use other requests or earlier labels [default: dev, or
     /// the only split]
@@ -54,8 +54,11 @@ impl ExplainArgs {
                     Some(_) => "only the id of a document beside --topic",
                 };
                 let found = count_of(words.len(), "argument");
-                let hint = "a text with blanks is one argument in quotes, and --system names a \
-                            system: `clariq explain --system bm25 \"how do I pitch a tent\" Q00159`";
+                let words = "explain --system bm25 \"how do I pitch a tent\" Q00159";
+                let hint = Hint::from(
+                    "a text with blanks is one argument in quotes, and --system names a system: ",
+                )
+                .and(Hint::on_data(words));
                 bail!("REQUEST", expected, found, hint)
             }
         }
@@ -91,9 +94,8 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
                 && find_topic(&session, &config, split, text).is_ok()
             {
                 let found = format!("`{text}`, the id of a request of {split}");
-                let hint = format!(
-                    "`clariq explain --topic {text} {id} --split {split}` explains that request"
-                );
+                let words = format!("explain --topic {text} {id} --split {split}");
+                let hint = Hint::on_data(words).and(" explains that request");
                 bail!("REQUEST", "the text of a request", found, hint)
             }
             Request::new("request", text).into()
@@ -130,7 +132,7 @@ fn find_topic(
     })?;
     let Some(found) = found else {
         let example = first.map_or(String::new(), |id| format!("ids look like {id}; "));
-        let hint = format!("{example}`clariq data export` lists them");
+        let hint = Hint::from(example).and(Hint::on_data("data export")).and(" lists them");
         bail!("--topic", (format!("a request of {}", input.location())), "`{topic}`", hint);
     };
     Ok(found)
@@ -159,9 +161,12 @@ fn find_document(system: &Ranker, query: &UserRequest, id: &str) -> Result<(Rank
     let example = documents.id(Doc(documents.len() as u32 / 2));
     let said = query.request.last_said();
     let hint = if documents.find(&said).is_some() {
-        format!("the request stands first: `clariq explain \"{id}\" {said}`")
+        Hint::from("the request stands first: ")
+            .and(Hint::on_data(format!("explain \"{id}\" {said}")))
     } else {
-        format!("ids look like {example}; `clariq rank --format trec` prints those of a ranking")
+        Hint::from(format!("ids look like {example}; "))
+            .and(Hint::on_data("rank --format trec"))
+            .and(" prints those of a ranking")
     };
     bail!("DOCUMENT_ID", "the id of a document of the collection", "`{id}`", hint)
 }

@@ -5,7 +5,7 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, Subcommand};
-use clariq_core::Result;
+use clariq_core::{Hint, Result};
 use clariq_index::{Analyzer, DocumentIndex, OpenedIndex};
 
 #[derive(Subcommand)]
@@ -51,7 +51,8 @@ pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outco
         let (index, opened) = DocumentIndex::open_or_build(&folder, documents, analyzer, &options)?;
         match &opened {
             OpenedIndex::Reused => {
-                settings.note("note: the index exists; `clariq index build --force` rebuilds it");
+                let rebuild = Hint::on_data("index build --force").and(" rebuilds it");
+                settings.advise(&Hint::from("note: the index exists; ").and(rebuild));
             }
             _ => session.report_opened(&index, &opened),
         }

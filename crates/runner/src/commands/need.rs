@@ -6,7 +6,7 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Format, Sheet, print_all};
 use crate::settings::Settings;
 use clap::{Args, Subcommand};
-use clariq_core::{Result, bail};
+use clariq_core::{Error, Hint, ProblemKind, Result, bail};
 use clariq_experiment::NeedModels;
 use clariq_files::{Target, refuse_input};
 use report::need_cell;
@@ -82,7 +82,7 @@ fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome> {
     if arguments.split.is_some() {
         models = models.for_split(arguments.split.as_deref())?;
     }
-    let training = models.training(&arguments.config)?;
+    let training = models.training(&arguments.config).map_err(of_system)?;
     let passes =
         training.cross_validate(arguments.folds, arguments.repeats, settings.options.seed)?;
     let mut sheets = report::cross_validation(&training, &passes, arguments.folds);
@@ -97,6 +97,17 @@ fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     print(settings, sheets, "cross_validation")
+}
+
+/// The error of a system that is not there, such as the name of a need model.
+fn of_system(error: Error) -> Error {
+    if error.kind() != Some(ProblemKind::UnknownSystem) {
+        return error;
+    }
+    let hint = Hint::from("the need model of a system is trained: ")
+        .and(Hint::on_data("need train bm25-tuned"))
+        .and(" trains that of `bm25-tuned`");
+    error.to_problem().kind(ProblemKind::Other).hint(hint).into()
 }
 
 /// Prints tables; as TSV, which is one table, the named one.

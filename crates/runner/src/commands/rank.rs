@@ -9,7 +9,7 @@ use crate::failure::{Outcome, bad_lines_are};
 use crate::output::{Format, terminal};
 use crate::settings::{Settings, USUAL_DATA};
 use clap::Args;
-use clariq_core::{Problem, ProblemKind, Result, bail, count_of, problem};
+use clariq_core::{Hint, Problem, ProblemKind, Result, bail, count_of, problem};
 use clariq_experiment::requests::{ARCHIVE, RequestReader};
 use clariq_experiment::{Contexts, NeedScope, UserRequest, open_system};
 use clariq_files::archive::Archive;
@@ -40,12 +40,12 @@ pub(crate) struct RankArgs {
     #[arg(value_names = ["SYSTEM", "TEXT"], num_args = 1..=2, required = true)]
     words: Vec<String>,
     /// Requests as JSON lines, plain or gzip; `-` for standard input, answered line by line
-    #[arg(long, value_name = "FILE", default_value = "-")]
+    #[arg(long, value_name = "FILE", default_value = "-", aliases = ["topics", "queries"])]
     requests: PathBuf,
     /// Maximum number of documents per request. The only stage with a lower depth gets this one; a
     /// system with several such stages is refused, unless the requests have `candidates`, which are
     /// all ranked [default: 30, or all for requests with `candidates` and where --set sets a depth]
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", short_alias = 'k', aliases = ["k", "top-k", "topk", "hits"])]
     depth: Option<NonZeroUsize>,
     /// Read all requests first and rank them together, for systems that use the batch
     #[arg(long)]
@@ -131,11 +131,15 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
     print_header(format)?;
     let all_candidates = arguments.depth.is_none();
     let printer = Printer { system, format, depth, all_candidates, cut, answered: Cell::default() };
-    let mut requests =
-        RequestReader::new(name, lines, session.documents, config.ranks_statements());
-    if printer.format == Format::Trec {
-        requests = requests.with_unique_ids();
+    let reader = |name: &str, lines| {
+        let requests =
+            RequestReader::new(name, lines, session.documents, config.ranks_statements());
+        if format == Format::Trec { requests.with_unique_ids() } else { requests }
+    };
+    if let Some(archive) = archive.as_ref().filter(|_| !arguments.skip_bad) {
+        check(&printer, reader(archive.name(), Box::new(BufReader::new(archive.open()?))))?;
     }
+    let mut requests = reader(name, lines);
     let bad = if arguments.batch {
         rank_batch(&printer, &mut requests, arguments.skip_bad)?
     } else {
@@ -211,19 +215,35 @@ fn check_order(settings: &Settings, system: &str, text: Option<&str>) -> Result<
     if built_in::source(system).is_ok() {
         return Ok(());
     }
-    let problem = built_in::unknown(system, Some(usual_system(settings)));
-    Err(match text.filter(|text| built_in::source(text).is_ok()) {
-        Some(meant) => {
-            problem.hint(format!("the system stands first: `clariq rank {meant} \"{system}\"`"))
-        }
-        None => problem,
-    })
+    let problem = built_in::unknown(system);
+    if let Some(meant) = text.filter(|text| built_in::source(text).is_ok()) {
+        let words = format!("rank {meant} \"{system}\"");
+        return Err(problem.hint(Hint::from("the system stands first: ").and(Hint::on_data(words))));
+    }
+    // A word that cannot be the path of a file may be a text.
+    if text.is_some() || !system.chars().all(char::is_alphabetic) {
+        return Err(problem);
+    }
+    let hint = match built_in::meant(system) {
+        Some(meant) => Hint::meant(meant).and(" A text is ranked by "),
+        None => Hint::command("systems").and(" lists the built-in systems; a text is ranked by "),
+    };
+    let words = format!("rank {} {system}", usual_system(settings));
+    Err(problem.kind(ProblemKind::Other).hint(hint.and(Hint::on_data(words))))
 }
 
 /// The system for a text alone.
 fn usual_system(settings: &Settings) -> &'static str {
     let is_clariq = TRACKS.kind_of(&settings.data).is_ok_and(|kind| kind.usual == USUAL_DATA);
     if is_clariq { "bm25" } else { "bm25-english" }
+}
+
+/// Reads a file to its end: none of its requests is answered before it is known that all will be.
+fn check(printer: &Printer, mut requests: RequestReader) -> Result<()> {
+    while let Some(next) = requests.read_next()? {
+        printer.check_depth(&next?)?;
+    }
+    Ok(())
 }
 
 /// Answers each line as soon as it is read. Returns the number of bad lines.

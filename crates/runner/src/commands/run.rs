@@ -11,7 +11,7 @@ use crate::failure::Outcome;
 use crate::settings::Settings;
 use crate::several::{SEVERAL, folder_names};
 use clap::Args;
-use clariq_core::{Result, bail};
+use clariq_core::{Hint, Result, bail};
 use clariq_experiment::run::RequestFileKind;
 pub(super) use load::load_as_run;
 use load::load_systems;
@@ -33,7 +33,7 @@ pub(crate) struct RunArgs {
     /// beside it; `-` for standard output [default: runs/<collection>/<system>.<split>.run, or
     /// .json or .jsonl for submissions; the collection is clariq, ikat, mtrag, sample, or the name of
     /// the data folder]
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", alias = "out")]
     output: Option<PathBuf>,
     /// File of conversations to answer instead of a split: a pickle, JSON lines or the
     /// human-generated table; `-` for standard input [default output: as for a split, with the name
@@ -42,7 +42,12 @@ pub(crate) struct RunArgs {
     conversations: Option<PathBuf>,
     /// File of requests to answer instead of a split, as JSON lines in the format of `clariq rank`;
     /// `-` for standard input [default output: as for a split, with the name of the file]
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["split", "conversations"])]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["split", "conversations"],
+        aliases = ["topics", "queries"]
+    )]
     requests: Option<PathBuf>,
     /// Rank, for each request, only the documents that this TREC run lists for it; any engine can
     /// have made the run [default: all documents]
@@ -55,7 +60,7 @@ pub(crate) struct RunArgs {
     passages: Vec<PathBuf>,
     /// Maximum number of documents per request: the depth of the only stage that has one [default: that
     /// of the system; 1000 for documents of your own, where it has one such stage]
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", short_alias = 'k', aliases = ["k", "top-k", "topk", "hits"])]
     depth: Option<NonZeroUsize>,
     /// Skip bad conversations or lines, and report how many
     #[arg(long)]
@@ -136,8 +141,9 @@ fn check_arguments(arguments: &RunArgs) -> Result<()> {
     }
     if arguments.skip_bad && arguments.file().is_none() {
         let expected = "--conversations or --requests beside it";
-        let hint =
-            "a split without its bad rows would have other scores; `clariq data check` lists them";
+        let hint = Hint::from("a split without its bad rows would have other scores; ")
+            .and(Hint::on_data("data check"))
+            .and(" lists them");
         bail!("--skip-bad", expected, "a run over a split", hint);
     }
     Ok(())

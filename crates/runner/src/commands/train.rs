@@ -99,18 +99,18 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
         if let Some(trained) = &trained
             && kind == ModelKind::CrossEncoder
         {
-            uses.push(beside_first_stage(&name, trained, first_stage));
+            uses.push(beside_first_stage(&name, trained, first_stage).into());
         }
         if let Some(figures) = pipeline_figures(&session, &recipe, &folder)? {
-            uses.push(beside_base(&name, &recipe.base, figures, first_stage));
+            uses.push(beside_base(&name, &recipe.base, figures, first_stage).into());
         }
         let is_found = arguments.output.is_none() && arguments.set.is_empty();
         let system = if is_found { system_with(&name)? } else { None };
         uses.push(use_of(system, kind, &folder, first_stage, arguments.split.as_deref()));
     }
     let printed = sheet.print(settings.format)?;
-    for text in uses {
-        settings.note(&text);
+    for text in &uses {
+        settings.advise(text);
     }
     Ok(printed)
 }

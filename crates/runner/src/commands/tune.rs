@@ -5,7 +5,7 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::{Result, bail};
+use clariq_core::{Hint, Result, bail};
 use clariq_experiment::tune::{Grid, GridSearch, TuningGain, TuningLabels};
 use clariq_files::{Target, refuse_input};
 use clariq_rank::Override;
@@ -35,7 +35,7 @@ pub(crate) struct TuneArgs {
     #[arg(long = "set", value_name = "STAGE.KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Measure to maximise, such as nDCG@3 [default: R@30 for ClariQ, nDCG@10 for others]
-    #[arg(long, short, value_name = "MEASURE")]
+    #[arg(long, short, value_name = "MEASURE", aliases = ["measures", "metric", "metrics"])]
     pub(crate) measure: Option<String>,
     /// Task whose ranking is measured, in systems or collections with several [default: the usual one]
     #[arg(long, value_name = "TASK")]
@@ -141,7 +141,8 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
         let text = SystemConfig::write_with(system, &parameters, &name, &description)?;
         Target::new(output).write(|out| out.write_all(text.as_bytes()))?;
         let output = output.display();
-        settings.note(&format!("{output} is the best of them: `clariq run {output}`"));
+        let best = Hint::from(format!("{output} is the best of them: "));
+        settings.advise(&best.and(Hint::on_all_data(format!("run {output}"))));
     }
     for (fold, choice) in (1..).zip(&held_out.choices) {
         settings.note(&format!("fold {fold}: best on the other folds: {choice}"));

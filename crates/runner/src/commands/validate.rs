@@ -7,7 +7,7 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, ValueEnum};
 use clariq_collections::{OfficialVerdict, Validation, ValidationOptions};
-use clariq_core::{Error, Findings, Problem, Result, Severity, bail, problem};
+use clariq_core::{Error, Findings, Hint, Problem, Result, Severity, bail, problem};
 use clariq_experiment::record;
 use clariq_files::{Source, Target, protect, read_run, refuse_input};
 use clariq_track_clariq::write_candidates;
@@ -175,7 +175,9 @@ fn of_trec_run(source: &Source, error: Error) -> Error {
         return error;
     }
     let name = source.name();
-    let hint = format!("it needs no conversion: `clariq eval {name}` scores it");
+    let hint = Hint::from("it needs no conversion: ")
+        .and(Hint::on_all_data(format!("eval {name}")))
+        .and(" scores it");
     problem!(&*name, "an iKAT submission, as JSON", "a TREC run", hint).into()
 }
 

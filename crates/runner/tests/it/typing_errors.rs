@@ -21,11 +21,7 @@ fn names_that_are_no_systems_are_told_what_they_may_be() {
         ("run configs/bm25-tuned.toml", "configs/bm25-tuned.toml", "did you mean `bm25-tuned`?"),
         ("run bm25,ql", "bm25,ql", "blanks separate systems: `bm25 ql`"),
         ("run bm25 \u{2014}split dev", "\u{2014}split", "two hyphens begin an option: `--split`"),
-        (
-            "run x.toml",
-            "x.toml",
-            "check the path; `clariq systems show bm25` prints a file to begin with",
-        ),
+        ("run x.toml", "x.toml", "check the path; `clariq systems show bm25` prints a system"),
         ("run --split bm25 dev", "dev", "a split has its option: `--split dev`"),
         ("train test", "test", "a split has its option: `--split test`"),
         (
@@ -46,7 +42,7 @@ fn names_that_are_no_systems_are_told_what_they_may_be() {
         (
             "need train lexical",
             "lexical",
-            "`lexical` is the need model of a system: `clariq need train bm25-tuned --data data` trains that of `bm25-tuned`",
+            "the need model of a system is trained: `clariq need train bm25-tuned --data data` trains that of `bm25-tuned`",
         ),
     ] {
         let expected = "a built-in system or a configuration file";

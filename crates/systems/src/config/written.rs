@@ -29,6 +29,7 @@ impl SystemConfig {
         let (keys, all) = text.with_keys(overrides);
         let mut file = with_parameters(&keys.name, &keys.text, &all)?;
         file.remove("expected");
+        file.remove("also");
         file.insert("name".to_owned(), new_name.into());
         file.insert("description".to_owned(), description.into());
         let written = toml::to_string(&file).unwrap_or_default();
@@ -36,7 +37,7 @@ impl SystemConfig {
         let meant = Self::parse(&text, overrides)?;
         if !Self::read(&source, &[]).is_ok_and(|read| parameters(&read) == parameters(&meant)) {
             let found = "parameters that are set elsewhere";
-            let hint = "write the values into a copy: `clariq systems show` prints the file";
+            let hint = "write the values into a copy of the file";
             bail!(text.name, "a system that a file with these parameters describes", found, hint);
         }
         Ok(written)

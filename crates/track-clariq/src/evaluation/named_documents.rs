@@ -59,16 +59,17 @@ impl<'a> NamedDocuments<'a> {
         let stem = table_stem(self.split, false);
         let table = read_once(&self.table, || EvalTable::open(&self.clariq.data, &stem));
         let table = table.map_err(|error| match error {
-            Error::Problem(missing) if missing.kind == ProblemKind::MissingFile => {
+            Error::Problem(missing) if missing.kind.is_missing() => {
                 let question = measures.iter().find(|measure| is_of_documents(measure));
                 let question = question.map(Measure::name).unwrap_or_default();
                 let data = &self.clariq.data;
                 let expected = format!("a table `{stem}`, which has the document relevance {first}");
                 let hint = format!(
                     "{first} is about documents, as in the official scorer; {question} is the measure \
-                     of the questions; `clariq data fetch` downloads the released tables"
+                     of the questions"
                 );
-                problem!(data.to_string(), expected, "none", hint).into()
+                let problem = problem!(data.to_string(), expected, "none", hint);
+                problem.kind(ProblemKind::MissingData).into()
             }
             other => other,
         })?;

@@ -13,7 +13,7 @@ use clariq_collections::evaluation::{
     ValuesByRequest,
 };
 use clariq_collections::{Collection, read_once};
-use clariq_core::{Error, ProblemKind, RequestId};
+use clariq_core::{Error, RequestId};
 use clariq_eval::{Column, Measure, Ties, parse_measure};
 use clariq_files::{Run, Source};
 use std::path::Path;
@@ -95,7 +95,7 @@ impl<'a> Official<'a> {
         let split = self.split;
         let stem = table_stem(split, false);
         let table = match EvalTable::open(data, &stem) {
-            Err(Error::Problem(problem)) if problem.kind == ProblemKind::MissingFile => {
+            Err(Error::Problem(problem)) if problem.kind.is_missing() => {
                 let what = format!("document relevance on {split} is not checked");
                 let notes = vec![format!("note: {data} has no table `{stem}`: {what}")];
                 return Ok(EvalResult { notes, ..EvalResult::default() });

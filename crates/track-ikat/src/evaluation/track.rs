@@ -55,8 +55,8 @@ impl<'a> IkatEvaluation<'a> {
     /// The labels; an error if there are none.
     fn labels(&self) -> Result<&IkatLabels, Error> {
         if self.labels.are_absent() {
-            let hint = "the documentation names the files of labels (reference, Formats); `clariq eval` also takes --qrels \
-                        and --answers";
+            let hint = "the documentation names the files of labels (reference, Formats); --qrels and --answers name \
+                        others";
             let found = "topics without labels";
             let problem =
                 problem!(self.ikat.location(), (format!("labels of {}", self.split)), found, hint);
@@ -101,9 +101,9 @@ impl<'a> IkatEvaluation<'a> {
             .flat_map(|stem| ["json", "jsonl"].map(|ending| format!("{stem}.{ending}")));
         let hint = match beside.find(|path| Path::new(path).is_file()) {
             Some(submission) => {
-                format!("name the submission, `{submission}`; `clariq compare` takes TREC runs")
+                format!("name the submission, `{submission}`")
             }
-            None => "`clariq compare` takes TREC runs".to_owned(),
+            None => "TREC runs can be compared, and have no page".to_owned(),
         };
         bail!(&*name, "a submission, with the responses that the page shows", "a TREC run", hint)
     }

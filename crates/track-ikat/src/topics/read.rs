@@ -289,7 +289,7 @@ mod tests {
     fn refused(text: &str) -> (String, String) {
         let error = TopicFile::read(&Source::memory("t.json", text.as_bytes())).unwrap_err();
         let problem = error.to_problem();
-        (problem.to_string(), problem.hint)
+        (problem.to_string(), problem.hint.to_string())
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         reaction: Overlooked,
         expected: "scores that tell the passages of a turn apart",
-        hint: "`clariq eval` orders passages of one score by their ids",
+        hint: "passages of one score are ordered by their ids",
         find: one_score,
     },
     Rule {

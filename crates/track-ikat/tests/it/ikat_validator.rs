@@ -26,7 +26,7 @@ fn check(run: Vec<u8>, topics: &TopicFile) -> Validation {
 
 fn assert_helpful(findings: &Findings) {
     for problem in findings.iter().map(|finding| &finding.first) {
-        let texts = [&problem.expected, &problem.found, &problem.hint];
+        let texts = [&*problem.expected, &*problem.found, &*problem.hint];
         assert!(texts.iter().all(|text| !text.is_empty()), "{problem:?}");
     }
 }
@@ -204,7 +204,7 @@ fn topics_of_2024_that_are_named_by_texts_are_refused_as_the_official_program_do
         {"turn_id": "0-a_1", "responses": []}]});
     let found = check(run.to_string().into_bytes(), &topics);
     assert_eq!(found.verdict, OfficialVerdict::Error);
-    let hints: Vec<&str> = found.official.iter().map(|it| it.first.hint.as_str()).collect();
+    let hints: Vec<&str> = found.official.iter().map(|it| &*it.first.hint).collect();
     assert!(
         hints.iter().any(|hint| hint.contains("of 2024 reads conversations as integers")),
         "{hints:?}"

@@ -1,6 +1,6 @@
 //! Files as other tools write them.
 
-use super::{data, documents, folder, ids, ids_of, opened, refusal};
+use super::{data, documents, folder, ids, ids_of, opened, qrels, refusal};
 use clariq_collections::DataDir;
 use clariq_collections::evaluation::ComparisonOptions;
 use clariq_collections::validation::check_run;
@@ -95,25 +95,12 @@ fn two_collections_in_a_folder_are_refused_with_a_file_of_each() {
 }
 
 #[test]
-fn a_table_with_commas_is_told_what_is_read() {
-    let folder = folder(&[("documents.csv", "id,text\na,one\n")]);
-    let error = TRACKS.check(&data(folder.path())).unwrap_err();
-    assert!(error.to_problem().hint.starts_with("tables have tabs"), "{error}");
-}
-
-#[test]
-fn a_folder_of_another_form_is_told_what_to_do() {
-    for (name, hint) in [
-        ("documents.xlsx", "save the table as `documents.jsonl`"),
-        ("train.parquet", "save the table as `documents.jsonl`"),
-        ("corpus.jsonl.xz", "unpack it"),
-        ("documents.jsonl.txt", "leave the `.txt` at the end of the name out"),
-        ("page.html", "write the texts into `documents.jsonl`"),
-        ("notes", "check the path"),
-    ] {
+fn a_folder_of_another_form_is_told_those_that_are_read() {
+    for name in ["documents.xlsx", "train.parquet", "corpus.jsonl.xz", "page.html", "notes"] {
         let folder = folder(&[(name, "x")]);
         let problem = TRACKS.check(&data(folder.path())).unwrap_err().to_problem();
-        assert!(problem.hint.starts_with(hint), "{name}: {}", problem.hint);
+        assert!(problem.found.contains(name), "{problem}");
+        assert!(problem.hint.starts_with("documents are files of JSON, CSV"), "{problem:?}");
     }
     let folder = folder(&[("a.zip", "x")]);
     let problem = TRACKS.check(&data(&folder.path().join("a.zip"))).unwrap_err().to_problem();
@@ -125,9 +112,185 @@ fn a_folder_of_another_form_is_told_what_to_do() {
 }
 
 #[test]
+fn csv_is_read_as_spreadsheets_and_pandas_write_it() {
+    let plain = "id,title,text\na,Saturn,\"a planet,\nwith \"\"rings\"\"\"\nb,,a car\n";
+    let pair = |id: &str, text: &str| (id.to_owned(), text.to_owned());
+    let expected = [pair("a", "Saturn a planet,\nwith \"rings\""), pair("b", "a car")];
+    let indexed = ",id,title,text\n0,a,Saturn,\"a planet,\nwith \"\"rings\"\"\"\n1,b,,a car\n";
+    let semicolons = plain.replace("d,t", "d;t").replace("e,t", "e;t");
+    let semicolons = semicolons.replace("a,Saturn,", "a;Saturn;").replace("b,,", "b;;");
+    for (name, text) in [
+        ("documents.csv", plain),
+        ("products.csv", plain),
+        ("corpus/part-1.csv", indexed),
+        ("documents.csv", &plain.replace('\n', "\r\n")),
+        ("documents.csv", &semicolons),
+    ] {
+        let (_folder, own) = opened(&[(name, text)]);
+        assert_eq!(documents(&*own), expected, "{name}: {text}");
+    }
+    for (text, expected) in [
+        ("id,text\na,one,two\n", "documents.csv:2: expected 2 columns, as in the header, found 3"),
+        ("id,text\na,\"one\nb,two\n", "documents.csv:2: expected a quoted field that ends"),
+        (
+            "sku,name\n1,tea\n",
+            "documents.csv:1: expected a first line that names the columns of the id and of the text, \
+             found `sku`, `name` `collection.toml` in the data folder names them",
+        ),
+        (
+            "docid,docno,text\n1,a,tea\n",
+            "documents.csv:1: expected one column with an id, and one with a text, found `docid` and `docno`",
+        ),
+    ] {
+        let refused = refusal(&[("documents.csv", text)]);
+        assert!(refused.contains(expected), "{refused}\nnot: {expected}");
+    }
+}
+
+#[test]
+fn objects_over_several_lines_and_lists_are_read() {
+    let one = "{\n  \"id\": \"a\",\n  \"contents\": \"one\"\n}\n";
+    let two = "{\n  \"id\": \"b\",\n  \"contents\": \"two\"\n}\n";
+    let list = format!("[{one}, {two}]");
+    for files in [
+        &[("doc1.json", one), ("doc2.json", two)][..],
+        &[("documents/1.json", one), ("documents/2.json", two)],
+        &[("corpus.jsonl", &list)],
+        &[("all.json", &list.replace('\n', " "))],
+        &[("documents.jsonl", &format!("{one}{two}"))],
+    ] {
+        let (_folder, own) = opened(files);
+        assert_eq!(ids_of(&*own), ["a", "b"], "{files:?}");
+    }
+    for (text, expected) in [
+        (format!("[{one},\n{{\"id\": }}]"), "documents.jsonl:6: expected JSON objects"),
+        (format!("[{one}"), "documents.jsonl:5: expected the end `]` of the list"),
+        (format!("[{one}, 7]"), "documents.jsonl:5: expected JSON objects"),
+    ] {
+        let refused = refusal(&[("documents.jsonl", &text)]);
+        assert!(refused.contains(expected), "{refused}\nnot: {expected}");
+    }
+}
+
+#[test]
+fn a_text_is_a_document_named_by_its_path() {
+    let files = [("a b.md", "# Tea\n\ngreen\n"), ("c.txt", "coffee\n"), ("README.md", "about")];
+    let read = |folder: &str, below: &str| {
+        let files: Vec<_> =
+            files.iter().map(|(name, text)| (format!("{folder}{below}{name}"), *text)).collect();
+        let files: Vec<_> = files.iter().map(|(name, text)| (&**name, *text)).collect();
+        documents(&*opened(&files).1)
+    };
+    let pair = |id: &str, text: &str| (id.to_owned(), text.to_owned());
+    let expected = [pair("a%20b.md", "# Tea\n\ngreen"), pair("c.txt", "coffee")];
+    assert_eq!(read("documents/", ""), expected);
+    assert_eq!(read("", ""), expected);
+    let below = [pair("x/a%20b.md", "# Tea\n\ngreen"), pair("x/c.txt", "coffee")];
+    assert_eq!(read("documents/", "x/"), below);
+    // A folder of a program is no collection of texts.
+    for others in [&["main.py", "more.md"][..], &["documents.jsonl.txt"], &[]] {
+        let mut files = vec![("notes.md", "x")];
+        files.extend(others.iter().map(|name| (*name, "x")));
+        let folder = folder(&files);
+        assert!(TRACKS.kind_of(&data(folder.path())).is_err(), "{others:?}");
+    }
+}
+
+#[test]
+fn records_and_texts_in_one_folder_are_refused() {
+    let refused = refusal(&[("documents/a.json", DOCUMENT), ("documents/b.md", "tea")]);
+    assert!(
+        refused.contains("files of one kind, found `documents/a.json` and `documents/b.md`"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn keys_and_columns_have_the_names_that_a_person_gives_them() {
+    let names = "[documents]\nid = \"sku\"\ntext = [\"title\", \"body\"]\n";
+    let json =
+        "{\"sku\": 7, \"title\": \"Tea\", \"body\": \"green\", \"id\": 1, \"text\": \"no\"}\n";
+    for (name, text) in [
+        ("documents.jsonl", json),
+        ("shop.jsonl", json),
+        ("shop.csv", "sku,price,title,body\n7,1,Tea,green\n"),
+        ("documents.tsv", "sku\tprice\ttitle\tbody\n7\t1\tTea\tgreen\n"),
+    ] {
+        let (folder, own) = opened(&[("collection.toml", names), (name, text)]);
+        assert_eq!(documents(&*own), [("7".to_owned(), "Tea green".to_owned())], "{name}");
+        let report = TRACKS.check(&data(folder.path())).unwrap();
+        assert!(!report.findings.has_errors());
+        assert_eq!(report.notes, ["documents: id from `sku`, text from `title`, `body`"]);
+    }
+    for (names, expected) in [
+        ("[documents]\nid = \"sku\"\n", "a key `text`"),
+        ("[documents]\nid = \"sku\"\ntext = []\n", "a key with a text in `text`"),
+        (
+            "[documents]\nid = \"ean\"\ntext = \"title\"\n",
+            "a key `ean`, which `collection.toml` names",
+        ),
+        ("[documents]\nid = \"sku\"\ntext = \"x\"\n", "a key `x`, which `collection.toml` names"),
+    ] {
+        let refused = refusal(&[("collection.toml", names), ("documents.jsonl", json)]);
+        assert!(refused.contains(expected), "{refused}\nnot: {expected}");
+    }
+}
+
+#[test]
+fn other_keys_are_ignored_by_one_rule_and_a_misspelt_one_is_not() {
+    for keys in [
+        "\"reasoning\": \"…\", \"language\": \"en\"",
+        "\"metadata\": {\"a\": [1]}, \"answers\": [\"x\"]",
+        "\"query_0\": \"x\", \"topic\": \"y\"",
+    ] {
+        let request = format!("{{\"id\": \"q1\", \"text\": \"one\", {keys}}}\n");
+        let (_folder, own) =
+            opened(&[("documents.jsonl", DOCUMENT), ("queries.dev.jsonl", &request)]);
+        assert_eq!(ids(&*own, "dev"), ["q1"], "{keys}");
+    }
+    for (request, expected) in [
+        (
+            "{\"id\": \"q1\", \"text\": \"one\", \"candidate\": [\"a\"]}",
+            "a key `candidates`, found `candidate`",
+        ),
+        (
+            "{\"qid\": 1, \"query_id\": 2, \"text\": \"one\"}",
+            "one key for the id, found `qid` and `query_id`",
+        ),
+        (
+            "{\"id\": 1, \"query\": \"one\", \"question\": \"two\"}",
+            "one key for the text, found `query` and `question`",
+        ),
+        ("<top>\n<num> 1\n", "found tags, as topics of TREC and XML have them"),
+        ("<?xml version=\"1.0\"?>\n", "found tags, as topics of TREC and XML have them"),
+        ("[{\"id\": 1, \"text\": \"one\"}]\n", "found a JSON list"),
+    ] {
+        let refused = refusal(&[("documents.jsonl", DOCUMENT), ("queries.dev.jsonl", request)]);
+        assert!(refused.contains(expected), "{refused}\nnot: {expected}");
+    }
+}
+
+#[test]
+fn judgements_name_their_columns_beside_others() {
+    for rows in [
+        "query_id\tquery\tcorpus_id\tscore\nq1\twhat is one\ta\t1\n",
+        "query_id,query,corpus_id,score\nq1,\"what, is one\",a,1.0\n",
+        "corpus-id\tquery-id\tnote\tscore\na\tq1\t\t1\n",
+    ] {
+        let (_folder, own) = opened(&[
+            ("documents.jsonl", DOCUMENT),
+            ("queries.dev.jsonl", QUERIES),
+            ("qrels/dev.tsv", rows),
+        ]);
+        let judged = qrels(&*own, "dev").unwrap().unwrap();
+        assert_eq!(judged.topic(&"q1".into()).unwrap().grade(&"a".into()), Some(1), "{rows}");
+    }
+}
+
+#[test]
 fn lines_that_are_no_documents_are_named_by_what_they_are() {
     for (name, text, found, hint) in [
-        ("collection.tsv", "a;one\n", "`a;one`", "this looks like CSV"),
+        ("collection.tsv", "a;one\n", "`a;one`", "CSV has a name that ends in `.csv`"),
         ("documents.jsonl", "// mine\n", "`// mine`", "JSON has no comments"),
         ("documents.jsonl", "a: one\n", "`a: one`", "a line is"),
         ("collection.tsv", "a\t\"one\ntwo\"\n", "`two\"`", "is this the rest of a text"),
@@ -146,7 +309,7 @@ fn lines_that_are_no_documents_are_named_by_what_they_are() {
         (
             "documents.jsonl",
             "{\"id\": \"a\", \"text\": \"one\"},\n",
-            "a comma behind the value",
+            "a fault in column 28: trailing characters",
             "a line is",
         ),
     ] {

@@ -7,7 +7,7 @@ use super::{ComparisonResult, RunColumns};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::evaluation::{ComparisonOptions, Evaluation};
-use clariq_core::{RequestId, Result, bail, count_of};
+use clariq_core::{ProblemKind, RequestId, Result, bail, count_of};
 use clariq_eval::{Column, GateRow, GateRule, gate, parse_measure};
 use clariq_files::fields::{LineForm, for_each_line};
 use clariq_files::{FileContent, MOST_OF_A_TABLE, Source, strictly};
@@ -86,6 +86,7 @@ const GROUP_LINE: LineForm = LineForm {
     optional: 0,
     unlike_comment: Some(|fields| fields[0] != "#"),
     trailing_words: false,
+    kind: ProblemKind::Other,
 };
 
 fn parse_groups(input: &FileContent) -> Result<HashMap<RequestId, String>> {

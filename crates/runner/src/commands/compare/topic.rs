@@ -8,7 +8,7 @@ use crate::runs::LabelSource;
 use crate::settings::Settings;
 use clariq_collections::Task;
 use clariq_collections::evaluation::Evaluation;
-use clariq_core::{DocId, RequestId, Result, bail};
+use clariq_core::{DocId, Hint, RequestId, Result, bail};
 use clariq_eval::{Column, RankedRun, Ties, parse_measure, side_by_side};
 
 /// The number of documents of each run by a measure without a cut-off.
@@ -39,10 +39,9 @@ impl ComparedTopic<'_> {
         print_all(&sheets, format)?;
         settings.note("ranks in each run, -: not ranked; grade -: not judged");
         if let LabelSource::Split(_, split) = self.labels {
-            settings.note(&format!(
-                "`clariq explain --topic {} DOCUMENT --system SYSTEM --split {split}` derives a rank",
-                self.topic
-            ));
+            let words =
+                format!("explain --topic {} DOCUMENT --system SYSTEM --split {split}", self.topic);
+            settings.advise(&Hint::on_data(words).and(" derives a rank"));
         }
         Ok(Outcome::Done)
     }

@@ -7,7 +7,7 @@ use crate::output::Format;
 use crate::several::SEVERAL;
 use clap::Args;
 use clariq_collections::evaluation::{ComparisonOptions, EvalRequest, TieRule};
-use clariq_core::{Problem, problem};
+use clariq_core::{Hint, Problem, problem};
 use clariq_eval::Measure;
 use clariq_experiment::record;
 use clariq_files::Source;
@@ -28,11 +28,11 @@ pub(crate) struct EvalArgs {
           help = labelled_split())]
     pub(crate) split: Option<String>,
     /// Measure, such as nDCG@10, R@30, AP, RR, P@5, Success@5, RBP(p=0.8) or recall_30; repeatable
-    #[arg(short = 'm', long = "measure", value_name = "NAME")]
+    #[arg(short = 'm', long = "measure", value_name = "NAME", aliases = ["measures", "metric", "metrics"])]
     pub(super) measures: Vec<String>,
     /// TREC qrels to use instead of the labels of --split; for iKAT, they replace the graded
     /// passages
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", alias = "qrel")]
     pub(super) qrels: Option<PathBuf>,
     #[command(flatten)]
     pub(super) shown: Family<ShownArgs>,
@@ -142,8 +142,9 @@ impl EvalArgs {
         }
         if self.runs.len() > 1 {
             let found = format!("{} files", self.runs.len());
-            let hint = "`clariq compare` compares runs, `clariq eval RUN --qrels FILE` scores by judgements, and \
-                        several --data take a run for each";
+            let hint = Hint::from("`clariq compare` compares runs, ")
+                .and(Hint::on_all_data("eval RUN --qrels FILE"))
+                .and(" scores by judgements, and several --data take a run for each");
             return Err(problem!("RUN", "one file", found, hint));
         }
         let run = self.runs.first().or(self.run_file.as_ref());

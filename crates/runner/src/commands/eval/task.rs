@@ -122,6 +122,7 @@ mod tests {
     use crate::output::Format;
     use clap::Parser;
     use clariq_core::Error;
+    use clariq_track_clariq::ClariqSplit;
 
     #[derive(Parser)]
     struct Only {

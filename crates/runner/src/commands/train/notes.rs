@@ -1,6 +1,6 @@
 //! Notes below the table of trained models: how good they are, and how to use them.
 
-use clariq_core::{ModelKind, Result, TrainingSummary};
+use clariq_core::{Hint, ModelKind, Result, TrainingSummary};
 use clariq_experiment::training::{PIPELINE, PipelineFigures};
 use clariq_systems::{SystemConfig, built_in};
 use std::path::Path;
@@ -24,29 +24,31 @@ pub(super) fn use_of(
     folder: &Path,
     first_stage: &str,
     split: Option<&str>,
-) -> String {
+) -> Hint {
     // A model for another split than the usual one is another model.
     let of_split = split.map(|name| format!(" --split {name}")).unwrap_or_default();
     let folder = folder.display();
     if let Some(system) = system {
-        return format!("run it: `clariq run {system}{of_split}` (it finds the model)");
+        let run = Hint::on_all_data(format!("run {system}{of_split}"));
+        return Hint::from("run it: ").and(run).and(" (it finds the model)");
     }
     match kind {
         // `bert-reranker` has another first stage than the one that the model was measured with.
-        ModelKind::CrossEncoder if first_stage != "bm25" => format!(
-            "use it in a file: `clariq systems show {first_stage}` prints the stages, behind which belongs a \
-             stage `rerank` with model = \"{folder}\""
-        ),
-        ModelKind::CrossEncoder => format!(
-            "run it: `clariq run bert-reranker{of_split} --set rerank.model={folder}` (or model = \
-             \"{folder}\" in a stage `rerank`)"
-        ),
-        ModelKind::Sparse => {
-            format!("run it: `clariq run sparse{of_split} --set sparse.model={folder}`")
-        }
-        _ => {
-            format!("use it in a file of a system: models = {{ \"{folder}\" = 1.0 }} under [space]")
-        }
+        ModelKind::CrossEncoder if first_stage != "bm25" => Hint::from("use it in a file: ")
+            .and(Hint::command(format!("systems show {first_stage}")))
+            .and(format!(
+                " prints the stages, behind which belongs a stage `rerank` with model = \"{folder}\""
+            )),
+        ModelKind::CrossEncoder => Hint::from("run it: ")
+            .and(Hint::on_all_data(format!(
+                "run bert-reranker{of_split} --set rerank.model={folder}"
+            )))
+            .and(format!(" (or model = \"{folder}\" in a stage `rerank`)")),
+        ModelKind::Sparse => Hint::from("run it: ").and(Hint::on_all_data(format!(
+            "run sparse{of_split} --set sparse.model={folder}"
+        ))),
+        _ => format!("use it in a file of a system: models = {{ \"{folder}\" = 1.0 }} under [space]")
+            .into(),
     }
 }
 

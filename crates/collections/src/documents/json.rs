@@ -1,0 +1,153 @@
+//! Documents as JSON: an object on each line, or a file of objects over several lines, also in a list.
+
+use super::form::{DocumentForm, NAMES_FILE, NAMES_HINT};
+use super::{FORM, FileLine, Passage, PassageSink, passage};
+use crate::keys::{Object, id_of, text_of};
+use clariq_core::{Error, Problem, problem};
+use clariq_files::columns::Role;
+use serde::de::IgnoredAny;
+use std::io::Read;
+
+/// The most bytes of a file of objects over several lines, which is read whole.
+const MOST: u64 = 1 << 30;
+
+/// True for the first bytes of a file of objects over several lines, or of a list. `first` is the first line,
+/// `has_end` is true if it ends there.
+pub(super) fn has_several_lines(first: &[u8], has_end: bool) -> bool {
+    let first = first.trim_ascii();
+    let cut = |error: serde_json::Error| error.is_eof();
+    first.starts_with(b"[")
+        || has_end && serde_json::from_slice::<IgnoredAny>(first).err().is_some_and(cut)
+}
+
+/// Reads a file of objects over several lines. What is no JSON is the last problem: what follows it cannot
+/// be told.
+pub(super) fn read(
+    name: &str,
+    content: &mut dyn Read,
+    form: &DocumentForm,
+    each: PassageSink,
+) -> Result<(), Error> {
+    let mut bytes = Vec::new();
+    let read = content.take(MOST + 1).read_to_end(&mut bytes);
+    read.map_err(Error::io(clariq_core::IoAction::Read, name))?;
+    if bytes.len() as u64 > MOST {
+        let expected = format!("at most {} MiB of objects over several lines", MOST >> 20);
+        let hint = "write each object on a line: such files may be of any size";
+        return Err(problem!(name, expected, "more", hint).into());
+    }
+    let input = clariq_files::FileContent::of_text(name, bytes)?;
+    let text = &*input.bytes;
+    let mut at = 0;
+    let mut line = 1;
+    let mut in_list = false;
+    while let Some(&byte) = text.get(at) {
+        let is_between = match byte {
+            b'[' if !in_list => {
+                in_list = true;
+                true
+            }
+            b']' if in_list => {
+                in_list = false;
+                true
+            }
+            b',' => in_list,
+            byte => byte.is_ascii_whitespace(),
+        };
+        if is_between {
+            line += u64::from(byte == b'\n');
+            at += 1;
+            continue;
+        }
+        let rest = text.get(at..).unwrap_or_default();
+        let mut objects = serde_json::Deserializer::from_slice(rest).into_iter::<Object>();
+        let (object, length) = match objects.next() {
+            Some(Ok(object)) => (object, objects.byte_offset()),
+            Some(Err(error)) => {
+                let found = error.to_string();
+                let found = found.rsplit_once(" at line ").map_or(&*found, |(found, _)| found);
+                let at = (name, line + error.line().saturating_sub(1) as u64);
+                return each(Err(problem!(at, "JSON objects", found, (FORM.hint)).into()))
+                    .map(drop);
+            }
+            None => return Ok(()),
+        };
+        let document = document(form, (name, line), &object).map_err(super::with_form);
+        if each(document.map_err(Error::from))?.is_break() {
+            return Ok(());
+        }
+        let read = rest.get(..length).unwrap_or(rest);
+        line += read.iter().filter(|byte| **byte == b'\n').count() as u64;
+        at += length;
+    }
+    if in_list {
+        let problem = problem!((name, line), "the end `]` of the list", "nothing", (FORM.hint));
+        return each(Err(problem.into())).map(drop);
+    }
+    Ok(())
+}
+
+/// Parses a line.
+pub(super) fn parse_line(
+    form: &DocumentForm,
+    at: FileLine,
+    line: &str,
+) -> Result<Passage, Box<Problem>> {
+    document(form, at, &Object::parse(at, line.as_bytes())?)
+}
+
+/// The document of an object: the keys `id` and `text` by their usual names, with a title before the text, as
+/// in BEIR; or `doc_id`, `passage_id`, `passage_text`, as iKAT releases passages.
+pub(super) fn document(
+    form: &DocumentForm,
+    at: FileLine,
+    object: &Object,
+) -> Result<Passage, Box<Problem>> {
+    if let Some(named) = form.named() {
+        let Some(id) = object.get(&named.id) else {
+            let expected = format!("a key `{}`, which `{NAMES_FILE}` names", named.id);
+            return Err(Box::new(problem!(at, expected, (without_key("it", object)))));
+        };
+        let names = named.text.names();
+        let keys: Vec<_> = names.iter().filter_map(|name| object.get(name)).collect();
+        if keys.is_empty() {
+            let expected = format!("a key `{}`, which `{NAMES_FILE}` names", names.join("` or `"));
+            return Err(Box::new(problem!(at, expected, (without_key("them", object)))));
+        }
+        form.note(&named.id, &names.iter().map(String::as_str).collect::<Vec<_>>());
+        let texts: Vec<&str> =
+            keys.into_iter().map(|key| text_of(at, key)).collect::<Result<_, _>>()?;
+        return passage(at, id_of(at, id)?, &texts.join(" "));
+    }
+    let text = object.find(at, Role::Text).map_err(with_names)?;
+    if let (Some(page), Some(number)) = (object.get("doc_id"), object.get("passage_id")) {
+        let Some(text) = object.get("passage_text").or(text) else {
+            let expected = "the key `passage_text` beside `doc_id` and `passage_id`";
+            return Err(Box::new(problem!(at, expected, "an object without it")));
+        };
+        let id = format!("{}:{}", id_of(at, page)?, id_of(at, number)?);
+        return passage(at, id, text_of(at, text)?);
+    }
+    let Some(id) = object.find(at, Role::DocumentId).map_err(with_names)? else {
+        return Err(Box::new(problem!(at, "a key `id`", (without_key("it", object)))));
+    };
+    let Some(text) = text else {
+        let expected = "a key `contents` or `text`";
+        return Err(Box::new(problem!(at, expected, (without_key("them", object)))));
+    };
+    let title = object.find(at, Role::Title)?;
+    let texts: Vec<(&str, _)> = title.into_iter().chain([text]).collect();
+    form.note(id.0, &texts.iter().map(|(key, _)| *key).collect::<Vec<_>>());
+    let words: Vec<&str> =
+        texts.into_iter().map(|key| text_of(at, key)).collect::<Result<_, _>>()?;
+    passage(at, id_of(at, id)?, &words.join(" "))
+}
+
+/// Describes an object without a key, by the keys that it has.
+fn without_key(what: &str, object: &Object) -> String {
+    format!("an object without {what}, or `null` there{}", object.described())
+}
+
+fn with_names(problem: Box<Problem>) -> Box<Problem> {
+    Box::new(problem.hint(NAMES_HINT))
+}

@@ -1,0 +1,178 @@
+//! Judgements and runs whose columns a header names, in any order and beside others.
+
+use crate::columns::{Role, is_header};
+use crate::fields::{IgnoredLines, without_quotes_around};
+use crate::records::Records;
+use crate::sink::{MOST_LINES, Sink, has_few_lines, not_utf8, shorten, until_too_many_errors};
+use crate::source::FileContent;
+use clariq_core::{Problem, ProblemKind, problem};
+use std::ops::ControlFlow;
+
+/// What a file with such a header contains.
+pub(crate) struct NamedForm {
+    /// The roles of the columns that are read.
+    pub(crate) roles: [Role; 3],
+    /// The columns, for messages.
+    pub(crate) what: &'static str,
+    /// A hint on the header.
+    pub(crate) hint: &'static str,
+    /// True for a value of the last role. A line that begins with `#` and has none is a comment.
+    pub(crate) is_value: fn(&str) -> bool,
+}
+
+/// The columns that a header names.
+pub(crate) struct NamedColumns<'f> {
+    form: &'f NamedForm,
+    /// What separates columns; `None` for blanks.
+    delimiter: Option<u8>,
+    places: [usize; 3],
+    width: usize,
+    /// The line of the header.
+    header: u64,
+}
+
+impl<'f> NamedColumns<'f> {
+    /// The columns that a line names; `None` if it is no header.
+    ///
+    /// # Errors
+    ///
+    /// A header in which one of the columns is missing, or is there twice.
+    pub(crate) fn of(
+        at: (&str, u64),
+        line: &str,
+        form: &'f NamedForm,
+    ) -> Result<Option<Self>, Problem> {
+        for delimiter in [Some(b'\t'), Some(b','), None] {
+            let fields = split(line, delimiter);
+            if fields.len() < form.roles.len() {
+                continue;
+            }
+            let found = form.roles.map(|role| role.place_in(&fields));
+            if let [Ok(Some(topic)), Ok(Some(document)), Ok(Some(value))] = found {
+                let places = [topic, document, value];
+                let (width, header) = (fields.len(), at.1);
+                return Ok(Some(Self { form, delimiter, places, width, header }));
+            }
+            let twice = found.iter().find_map(|place| place.err());
+            if let Some([one, other]) = twice.filter(|_| !found.contains(&Ok(None))) {
+                let expected = format!("one column each for {}", form.what);
+                let found = format!("`{}` and `{}`", fields[one], fields[other]);
+                return Err(problem!(at, expected, found, "leave the one that is meant"));
+            }
+            if is_header(&fields) {
+                let expected = format!("names of the columns of {}", form.what);
+                let found = format!("`{}`", shorten(line));
+                let problem = problem!(at, expected, found, (form.hint));
+                return Err(problem.kind(ProblemKind::MissingColumn));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Calls `each` with the fields of the rows below the header, in the order of the roles.
+    pub(crate) fn for_each(
+        &self,
+        input: &FileContent,
+        sink: Sink,
+        mut each: impl FnMut((&str, u64), [&str; 3], Sink),
+    ) -> IgnoredLines {
+        let mut ignored = IgnoredLines::default();
+        if !has_few_lines(input, MOST_LINES, sink) {
+            return ignored;
+        }
+        let mut any = false;
+        for_each_row(input, self.delimiter, sink, |at, fields, sink| {
+            let is_below = at.1 > self.header;
+            any |= is_below;
+            if at.1 == self.header {
+            } else if is_below && fields.len() == self.width {
+                let row = self.places.map(|place| fields[place]);
+                let is_id = |id: &str| !id.is_empty() && !id.contains(char::is_whitespace);
+                if fields[0].starts_with('#') && !(self.form.is_value)(row[2]) {
+                    ignored.comments.push(at.1);
+                } else if let Some(id) = row[..2].iter().find(|id| !is_id(id)) {
+                    let found = format!("`{}`", shorten(id));
+                    let hint = "the fields of run files are separated by blanks";
+                    sink(problem!(at, "ids of topics and documents without blanks", found, hint));
+                } else {
+                    each(at, row, sink);
+                }
+            } else if fields[0].starts_with('#') {
+                ignored.comments.push(at.1);
+            } else {
+                sink(self.wrong_count(at, fields));
+            }
+        });
+        if !any {
+            let hint = "nothing can be scored by it: was the program that wrote it interrupted?";
+            let at = (&*input.name, self.header + 1);
+            let problem = problem!(at, "a line below the header", "none", hint);
+            sink(problem.kind(ProblemKind::Empty));
+        }
+        ignored.report_comments(&input.name, sink);
+        ignored
+    }
+
+    fn wrong_count(&self, at: (&str, u64), fields: &[&str]) -> Problem {
+        let expected = format!("{} fields, as in the header", self.width);
+        let found = format!("{} in `{}`", fields.len(), shorten(&fields.join(" ")));
+        let hint = match self.delimiter {
+            Some(b',') => "a text with a comma in it stands in double quotes",
+            Some(_) => "the header has tabs between its names, and so has every row",
+            None => "where a text has blanks, tabs separate the columns, in the header, too",
+        };
+        problem!(at, expected, found, hint)
+    }
+}
+
+/// Calls `each` with the fields of every record, or of every line, that is not blank.
+fn for_each_row(
+    input: &FileContent,
+    delimiter: Option<u8>,
+    sink: Sink,
+    mut each: impl FnMut((&str, u64), &[&str], Sink),
+) {
+    let mut records = delimiter.map(|delimiter| Records::new(input, delimiter));
+    let mut lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n'));
+    until_too_many_errors(&input.name, sink, |sink| {
+        let next = match &mut records {
+            Some(records) => records.next(),
+            None => lines.next().map(|(number, line)| {
+                let fields = line.split(u8::is_ascii_whitespace).filter(|it| !it.is_empty());
+                ((&*input.name, number), Ok(fields.collect()))
+            }),
+        };
+        let Some((at, fields)) = next else { return ControlFlow::Break(()) };
+        match fields {
+            Ok(fields) => {
+                let texts = fields.iter().map(|field| str::from_utf8(field.trim_ascii()));
+                match texts.collect::<Result<Vec<&str>, _>>() {
+                    Ok(texts) if texts.iter().all(|text| text.is_empty()) => {}
+                    Ok(texts) => each(at, &texts, sink),
+                    Err(_) => sink(not_utf8(at, "line", &fields.concat())),
+                }
+            }
+            Err(problem) => sink(*problem),
+        }
+        ControlFlow::Continue(())
+    });
+}
+
+/// The fields of a header, without blanks and quotes around them.
+fn split(line: &str, delimiter: Option<u8>) -> Vec<&str> {
+    match delimiter {
+        Some(delimiter) => {
+            let fields = line.split(char::from(delimiter)).map(str::trim);
+            fields.map(without_quotes_around).collect()
+        }
+        None => line.split_ascii_whitespace().collect(),
+    }
+}
+
+/// The first line that is not blank and no comment, with its number.
+pub(crate) fn first_line(input: &FileContent) -> (u64, &str) {
+    let lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii));
+    let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#"));
+    let (number, line) = lines.next().unwrap_or((1, b""));
+    (number, str::from_utf8(line).unwrap_or_default())
+}

@@ -1,0 +1,65 @@
+//! What to do about a kind of problem. The crates below say what they expected and found, and know no
+//! commands.
+
+use clariq_core::{Hint, Problem, ProblemKind};
+
+/// The hint of a problem, with the commands that help.
+pub(crate) fn advised(problem: &Problem) -> Hint {
+    let commands = match problem.kind {
+        ProblemKind::MissingData => Hint::on_data("data check")
+            .and(" lists the files of the data folder, and ")
+            .and(Hint::command("data fetch"))
+            .and(" downloads the public collections"),
+        ProblemKind::MissingRelease(name) => {
+            Hint::command(format!("data fetch --collection {name}")).and(" downloads its files")
+        }
+        ProblemKind::UnknownSystem => Hint::command("systems").and(" lists the built-in systems"),
+        ProblemKind::System => Hint::command("systems show bm25").and(" prints a system"),
+        ProblemKind::NeedModel => {
+            Hint::on_data("need train CONFIG -o FILE").and(" trains a need model")
+        }
+        ProblemKind::Damaged | ProblemKind::Index => {
+            Hint::on_data(format!("index build --force --index {}", problem.at.file))
+                .and(" builds it again")
+        }
+        ProblemKind::NoEngine => Hint::command("doctor").and(" shows what is missing"),
+        ProblemKind::NotARun => Hint::on_data("eval FILE --task clarification_need")
+            .and(" scores need files, ")
+            .and(Hint::on_data("eval RUN --qrels FILE"))
+            .and(" a run by judgements"),
+        _ => return problem.hint.clone(),
+    };
+    if problem.hint.is_empty() { commands } else { problem.hint.clone().and("; ").and(commands) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli;
+    use clariq_core::problem;
+
+    #[test]
+    fn the_commands_that_are_advised_exist() {
+        for kind in [
+            ProblemKind::MissingData,
+            ProblemKind::MissingRelease("mtrag"),
+            ProblemKind::UnknownSystem,
+            ProblemKind::System,
+            ProblemKind::NeedModel,
+            ProblemKind::Index,
+            ProblemKind::NoEngine,
+            ProblemKind::NotARun,
+        ] {
+            let hint = advised(&problem!("here", "this", "that", "check it").kind(kind));
+            assert!(hint.starts_with("check it; `clariq "), "{hint}");
+            for command in hint.split("`clariq ").skip(1) {
+                let mut known = cli::command();
+                for word in command.split(['`', ' ']) {
+                    let Some(below) = known.find_subcommand(word) else { break };
+                    known = below.clone();
+                }
+                assert!(known.get_name() != "clariq", "{hint}");
+            }
+        }
+    }
+}
