@@ -48,7 +48,7 @@ def test_requests_may_be_those_of_other_libraries():
         [{"query_id": frame["qid"].iloc[0], "query": "tents"}],  # a number of numpy
     ):
         assert clariq.rank(requests, depth=3) == expected
-    with pytest.raises(clariq.ClariqError, match="unknown field `topic`"):
+    with pytest.raises(clariq.ClariqError, match="a key `text` or `said`"):
         clariq.rank(frame.rename(columns={"query": "topic"}))
     with pytest.raises(ValueError, match="one key for `id`, not with id, qid, text"):
         clariq.rank([{"id": "1", "qid": "2", "text": "tents"}])

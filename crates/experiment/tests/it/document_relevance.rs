@@ -39,10 +39,10 @@ fn names_of_the_official_scorer_mean_documents() {
     assert_data_eq!(
         work.printed(&refused),
         str![[r#"
-error: @/data
+error: @/data: missing file
   expected: a table `single_turn_train_eval`, which has the document relevance MRR100
      found: none
-hint: MRR100 is about documents, as in the official scorer; RR@100 is the measure of the questions; `clariq data fetch` downloads the released tables
+hint: MRR100 is about documents, as in the official scorer; RR@100 is the measure of the questions
 
 "#]]
     );

@@ -204,7 +204,7 @@ hint: each [[stages.inputs]] table holds the stages of one ranking
 mine.toml:20
   expected: weights of at least 0, with a decay from 0 to 1
      found: [0.1, 0.06, 3.0]
-hint: a text with the weight 0 is ignored; `clariq systems show ikat-automatic` has an example
+hint: a text with the weight 0 is ignored; `ikat-automatic` has an example
 
 "#]]
     );

@@ -31,7 +31,7 @@ hint: the documentation lists all stages and their keys (reference, Stages)
 command line, answer.passages=3
   expected: a stage or a table `answer` in mine.toml
      found: a system without it
-hint: leave the option out, or choose a system that has it: `clariq systems` lists them
+hint: leave the option out, or choose a system that has it
 
 "#]]
     );
@@ -51,7 +51,7 @@ hint: the documentation lists all stages and their keys (reference, Stages)
 mine.toml:31
   expected: response.tokens from 1 to 512
      found: 600
-hint: `clariq systems show ikat-automatic` prints an example; the documentation lists all keys (reference, Systems)
+hint: `ikat-automatic` is an example; the documentation lists all keys (reference, Systems)
 
 "#]]
     );
@@ -61,7 +61,7 @@ hint: `clariq systems show ikat-automatic` prints an example; the documentation 
 mine.toml:31
   expected: a key `response`
      found: `responses` or `fits` without it
-hint: `clariq systems show ikat-automatic` prints an example; the documentation lists all keys (reference, Systems)
+hint: `ikat-automatic` is an example; the documentation lists all keys (reference, Systems)
 
 "#]]
     );
@@ -86,7 +86,7 @@ fn questions_that_do_not_fit_are_refused() {
 mine.toml:28
   expected: a key `response` in [answer], for questions
      found: none
-hint: `clariq systems show ikat-automatic` prints an example; the documentation lists all keys (reference, Systems)
+hint: `ikat-automatic` is an example; the documentation lists all keys (reference, Systems)
 
 "#]]
     );
@@ -96,7 +96,7 @@ hint: `clariq systems show ikat-automatic` prints an example; the documentation 
 mine.toml:31
   expected: a key `need` or `score_below`
      found: neither
-hint: `clariq systems show ikat-automatic` prints an example; the documentation lists all keys (reference, Systems)
+hint: `ikat-automatic` is an example; the documentation lists all keys (reference, Systems)
 
 "#]]
     );
@@ -106,7 +106,7 @@ hint: `clariq systems show ikat-automatic` prints an example; the documentation 
 mine.toml:6
   expected: a table [answer] beside [ask], which has conditions
      found: none
-hint: `clariq systems show ikat-automatic` prints an example; the documentation lists all keys (reference, Systems)
+hint: `ikat-automatic` is an example; the documentation lists all keys (reference, Systems)
 
 "#]]
     );

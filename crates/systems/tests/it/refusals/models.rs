@@ -23,7 +23,7 @@ fn tables_of_chat_models_that_do_not_fit_are_refused() {
 mine.toml:7
   expected: a table [answer] beside [ask], which has conditions
      found: none
-hint: `clariq systems show ikat-automatic` prints an example; the documentation lists all keys (reference, Systems)
+hint: `ikat-automatic` is an example; the documentation lists all keys (reference, Systems)
 
 "#]]
     );
@@ -33,7 +33,7 @@ hint: `clariq systems show ikat-automatic` prints an example; the documentation 
 mine.toml:7
   expected: a table [answer] beside [ask], or a key `chat`
      found: neither
-hint: `clariq systems show ikat-automatic` prints an example; the documentation lists all keys (reference, Systems)
+hint: `ikat-automatic` is an example; the documentation lists all keys (reference, Systems)
 
 "#]]
     );
@@ -148,7 +148,7 @@ hint: did you mean http://localhost:8080?
 command line, answer.statements.none_below=nan
   expected: a number as statements.none_below
      found: NaN
-hint: `clariq systems show ikat-automatic` prints an example; the documentation lists all keys (reference, Systems)
+hint: `ikat-automatic` is an example; the documentation lists all keys (reference, Systems)
 
 "#]]
     );
