@@ -15,7 +15,11 @@ use std::ops::Deref;
 /// assert_eq!(hint.render(&["mine".to_owned()]), "`clariq data check --data mine` lists the files");
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Hint {
+// A box: results that are problems are passed on by value.
+pub struct Hint(Option<Box<MarkedText>>);
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct MarkedText {
     text: String,
     /// The places in the text where data folders belong, in order.
     folders: Vec<(usize, DataFolders)>,
@@ -46,7 +50,11 @@ impl Hint {
 
     fn reading(words: impl fmt::Display, taken: DataFolders) -> Self {
         let text = format!("`clariq {words}`");
-        Self { folders: vec![(text.len() - 1, taken)], text }
+        Self::new(MarkedText { folders: vec![(text.len() - 1, taken)], text })
+    }
+
+    fn new(marked: MarkedText) -> Self {
+        Self((!marked.text.is_empty()).then(|| Box::new(marked)))
     }
 
     /// A name that may be meant.
@@ -56,28 +64,30 @@ impl Hint {
 
     /// This hint, and more behind it.
     #[must_use]
-    pub fn and(mut self, more: impl Into<Self>) -> Self {
-        let more = more.into();
-        let before = self.text.len();
-        self.folders.extend(more.folders.into_iter().map(|(at, taken)| (before + at, taken)));
-        self.text.push_str(&more.text);
-        self
+    pub fn and(self, more: impl Into<Self>) -> Self {
+        let mut marked = self.0.map_or_else(MarkedText::default, |marked| *marked);
+        let more = more.into().0.map_or_else(MarkedText::default, |marked| *marked);
+        let before = marked.text.len();
+        marked.folders.extend(more.folders.into_iter().map(|(at, taken)| (before + at, taken)));
+        marked.text.push_str(&more.text);
+        Self::new(marked)
     }
 
     /// The text with data folders, as a shell reads them, behind the commands that read them. Of several
     /// folders, it is not known which one a command that takes one is about.
     pub fn render(&self, folders: &[String]) -> String {
-        let mut rendered = String::with_capacity(self.text.len());
+        let Some(marked) = &self.0 else { return String::new() };
+        let mut rendered = String::with_capacity(marked.text.len());
         let mut from = 0;
-        for &(at, taken) in &self.folders {
-            rendered.push_str(&self.text[from..at]);
+        for &(at, taken) in &marked.folders {
+            rendered.push_str(&marked.text[from..at]);
             from = at;
             match folders {
                 [_, _, ..] if taken == DataFolders::One => rendered.push_str(" --data DIR"),
                 _ => rendered.extend(folders.iter().flat_map(|folder| [" --data ", folder])),
             }
         }
-        rendered.push_str(&self.text[from..]);
+        rendered.push_str(&marked.text[from..]);
         rendered
     }
 }
@@ -87,19 +97,19 @@ impl Deref for Hint {
     type Target = str;
 
     fn deref(&self) -> &str {
-        &self.text
+        self.0.as_ref().map_or("", |marked| &marked.text)
     }
 }
 
 impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(self)
     }
 }
 
 impl From<String> for Hint {
     fn from(text: String) -> Self {
-        Self { text, folders: Vec::new() }
+        Self::new(MarkedText { text, folders: Vec::new() })
     }
 }
 
@@ -123,19 +133,19 @@ impl From<Cow<'_, str>> for Hint {
 
 impl PartialEq<str> for Hint {
     fn eq(&self, text: &str) -> bool {
-        self.text == text
+        **self == *text
     }
 }
 
 impl PartialEq<&str> for Hint {
     fn eq(&self, text: &&str) -> bool {
-        self.text == *text
+        **self == **text
     }
 }
 
 impl PartialEq<String> for Hint {
     fn eq(&self, text: &String) -> bool {
-        self.text == *text
+        **self == **text
     }
 }
 

@@ -74,9 +74,6 @@ pub enum ProblemKind {
     /// A file of the data folder does not exist, or the folder has no collection.
     #[error("missing file")]
     MissingData,
-    /// A file of a released collection does not exist; the name of the collection.
-    #[error("missing file")]
-    MissingRelease(&'static str),
     /// No system of that name.
     #[error("")]
     UnknownSystem,
@@ -127,7 +124,7 @@ pub enum ProblemKind {
 impl ProblemKind {
     /// True if a file is missing.
     pub fn is_missing(self) -> bool {
-        matches!(self, Self::MissingFile | Self::MissingData | Self::MissingRelease(_))
+        matches!(self, Self::MissingFile | Self::MissingData)
     }
 }
 

@@ -127,15 +127,14 @@ impl TextColumns {
             found => found,
         };
         match (id, text, title) {
-            (Ok(None), ..) => None,
             (Err(places), ..) if has_text => two(places),
+            (Ok(None) | Err(_), ..) => None,
             (Ok(Some(_)), Err(places), _) | (Ok(Some(_)), _, Err(places)) => two(places),
             (Ok(Some(id)), Ok(text), Ok(title)) => {
                 let texts = title.into_iter().chain(text.filter(|text| *text != id));
                 let texts: Vec<usize> = texts.collect();
                 (!texts.is_empty()).then_some(Ok(Self { id, texts, width: fields.len() }))
             }
-            (Err(_), ..) => None,
         }
     }
 

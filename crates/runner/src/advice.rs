@@ -2,17 +2,13 @@
 //! commands.
 
 use clariq_core::{Hint, Problem, ProblemKind};
+use clariq_tracks::TRACKS;
+use std::path::Path;
 
 /// The hint of a problem, with the commands that help.
 pub(crate) fn advised(problem: &Problem) -> Hint {
     let commands = match problem.kind {
-        ProblemKind::MissingData => Hint::on_data("data check")
-            .and(" lists the files of the data folder, and ")
-            .and(Hint::command("data fetch"))
-            .and(" downloads the public collections"),
-        ProblemKind::MissingRelease(name) => {
-            Hint::command(format!("data fetch --collection {name}")).and(" downloads its files")
-        }
+        ProblemKind::MissingData => missing_data(&problem.at.file),
         ProblemKind::UnknownSystem => Hint::command("systems").and(" lists the built-in systems"),
         ProblemKind::System => Hint::command("systems show bm25").and(" prints a system"),
         ProblemKind::NeedModel => {
@@ -32,6 +28,19 @@ pub(crate) fn advised(problem: &Problem) -> Hint {
     if problem.hint.is_empty() { commands } else { problem.hint.clone().and("; ").and(commands) }
 }
 
+/// The commands about a file that is missing: the usual folder of a collection is fetched by its name.
+fn missing_data(file: &str) -> Hint {
+    let mut others = TRACKS.kinds().iter().skip(1).filter(|kind| kind.released.is_some());
+    if let Some(kind) = others.find(|kind| Path::new(file).starts_with(kind.usual)) {
+        let words = format!("data fetch --collection {}", kind.name.to_lowercase());
+        return Hint::command(words).and(" downloads the released files");
+    }
+    Hint::on_data("data check")
+        .and(" lists the files of the data folder, and ")
+        .and(Hint::command("data fetch"))
+        .and(" downloads the public collections")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,7 +51,6 @@ mod tests {
     fn the_commands_that_are_advised_exist() {
         for kind in [
             ProblemKind::MissingData,
-            ProblemKind::MissingRelease("mtrag"),
             ProblemKind::UnknownSystem,
             ProblemKind::System,
             ProblemKind::NeedModel,

@@ -49,7 +49,7 @@ impl Mtrag {
     pub fn tasks(&self, split: MtragSplit) -> Result<&[MtragTask], Error> {
         self.splits[split.as_split()].as_deref().ok_or_else(|| {
             problem!(self.data.path_of(&split.tasks_name()), "the tasks of {split}", "none")
-                .kind(ProblemKind::MissingRelease("mtrag"))
+                .kind(ProblemKind::MissingData)
                 .into()
         })
     }

@@ -6,6 +6,7 @@ use clariq_core::{Error, IoAction, Problem, problem};
 use clariq_files::columns::TextColumns;
 use clariq_files::records::Records;
 use clariq_files::{FileContent, not_utf8, shorten};
+use memchr::memchr_iter;
 use std::io::Read;
 
 /// The most bytes of a file, which is read whole.
@@ -48,7 +49,7 @@ pub(super) fn read(
 /// The sign between columns: the one that the header has most of.
 fn delimiter(bytes: &[u8]) -> u8 {
     let first = bytes.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
-    let count = |sign: &u8| first.unwrap_or_default().iter().filter(|byte| **byte == *sign).count();
+    let count = |sign: &u8| memchr_iter(*sign, first.unwrap_or_default()).count();
     // Of equal numbers, the last is taken: a comma.
     *[b'\t', b';', b','].iter().max_by_key(|sign| count(sign)).unwrap_or(&b',')
 }

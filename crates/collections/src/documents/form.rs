@@ -66,8 +66,9 @@ impl DocumentForm {
         let text = String::from_utf8_lossy(&input.bytes);
         let read: Result<NamesFile, toml::de::Error> = toml::from_str(&text);
         let named = read.map_err(|error| {
-            let before = &text.as_bytes()[..error.span().map_or(0, |span| span.start)];
-            let line = 1 + before.iter().filter(|byte| **byte == b'\n').count() as u64;
+            let start = error.span().map_or(0, |span| span.start);
+            let before = text.get(..start).unwrap_or_default();
+            let line = 1 + before.matches('\n').count() as u64;
             let expected = "a table [documents] with the keys `id` and `text`";
             Problem::of_serde((&*input.name, line), error.message(), expected).hint(NAMES_HINT)
         })?;

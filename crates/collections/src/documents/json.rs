@@ -5,7 +5,9 @@ use super::{FORM, FileLine, Passage, PassageSink, passage};
 use crate::keys::{Object, id_of, text_of};
 use clariq_core::{Error, Problem, problem};
 use clariq_files::columns::Role;
+use memchr::memchr_iter;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 use std::io::Read;
 
 /// The most bytes of a file of objects over several lines, which is read whole.
@@ -77,7 +79,7 @@ pub(super) fn read(
             return Ok(());
         }
         let read = rest.get(..length).unwrap_or(rest);
-        line += read.iter().filter(|byte| **byte == b'\n').count() as u64;
+        line += memchr_iter(b'\n', read).count() as u64;
         at += length;
     }
     if in_list {
@@ -119,7 +121,7 @@ pub(super) fn document(
             keys.into_iter().map(|key| text_of(at, key)).collect::<Result<_, _>>()?;
         return passage(at, id_of(at, id)?, &texts.join(" "));
     }
-    let text = object.find(at, Role::Text).map_err(with_names)?;
+    let text = find(object, at, Role::Text)?;
     if let (Some(page), Some(number)) = (object.get("doc_id"), object.get("passage_id")) {
         let Some(text) = object.get("passage_text").or(text) else {
             let expected = "the key `passage_text` beside `doc_id` and `passage_id`";
@@ -128,7 +130,7 @@ pub(super) fn document(
         let id = format!("{}:{}", id_of(at, page)?, id_of(at, number)?);
         return passage(at, id, text_of(at, text)?);
     }
-    let Some(id) = object.find(at, Role::DocumentId).map_err(with_names)? else {
+    let Some(id) = find(object, at, Role::DocumentId)? else {
         return Err(Box::new(problem!(at, "a key `id`", (without_key("it", object)))));
     };
     let Some(text) = text else {
@@ -148,6 +150,11 @@ fn without_key(what: &str, object: &Object) -> String {
     format!("an object without {what}, or `null` there{}", object.described())
 }
 
-fn with_names(problem: Box<Problem>) -> Box<Problem> {
-    Box::new(problem.hint(NAMES_HINT))
+/// The key with a role. Where two may be meant, a person can name the one that is.
+fn find<'o>(
+    object: &'o Object,
+    at: FileLine,
+    role: Role,
+) -> Result<Option<(&'o str, &'o Value)>, Box<Problem>> {
+    object.find(at, role).map_err(|problem| Box::new(problem.hint(NAMES_HINT)))
 }
