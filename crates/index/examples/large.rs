@@ -13,8 +13,7 @@
 //! best 1,000, timed by the CPU time of one thread; `with_texts` includes reading the ids and texts
 //! of the best 30. An exhaustive search scores every posting, and must find the same (`hits`).
 //!
-//! Memory is the peak of samples every 20 ms: `own` is the process's own memory, `mapped` are pages
-//! of files, which the system can reclaim.
+//! Memory is the peak of samples every 20 ms of the process's own memory, without mapped files.
 
 #![allow(clippy::disallowed_methods, reason = "the files are its own")]
 
@@ -88,22 +87,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let index = measured("index", || {
         let (index, opened) =
             DocumentIndex::open_or_build(&place, &store, Analyzer::Nltk, &options)?;
-        Ok((json!({ "opened": format!("{opened:?}"), "bytes": index.stats()?.bytes }), index))
-    })?;
-    drop((store, index));
-    let (store, index) = measured("open again", || {
-        let store = TextStore::open_or_build(&texts, &source, options.memory, &fill)?;
-        let (index, opened) =
-            DocumentIndex::open_or_build(&place, &store, Analyzer::Nltk, &options)?;
-        Ok((json!({ "opened": format!("{opened:?}") }), (store, Arc::new(index))))
+        let figures = json!({ "opened": format!("{opened:?}"), "bytes": index.stats()?.bytes });
+        Ok((figures, Arc::new(index)))
     })?;
     for variant in [Variant::Lucene, Variant::Okapi] {
-        let scorer = measured("prepare", || {
-            Ok((
-                json!({ "variant": variant }),
-                Scorer::new(&index, WeightingModel::usual(variant))?,
-            ))
-        })?;
+        let scorer = Scorer::new(&index, WeightingModel::usual(variant))?;
         for kind in ["content", "any"] {
             let requests = std::fs::read_to_string(folder.join(format!("{kind}.txt")))?;
             let tokens = |line: &str| line.split(' ').map(str::to_owned).collect();
@@ -237,9 +225,7 @@ fn measured<T>(
     figures["step"] = step.into();
     figures["seconds"] = start.elapsed().as_secs_f64().into();
     figures["processor_seconds"] = (process_seconds() - processor).into();
-    let (own, mapped) = memory.peak();
-    figures["own_mib"] = (own >> 10).into();
-    figures["mapped_mib"] = (mapped >> 10).into();
+    figures["own_mib"] = (memory.peak() >> 10).into();
     println!("{figures}");
     Ok(result)
 }
@@ -250,10 +236,10 @@ fn bytes(folder: &Path) -> std::io::Result<u64> {
     files.map(|file| Ok(file?.metadata()?.len())).sum()
 }
 
-/// A thread that samples the memory of the process, its own and that of mapped files, in KiB.
+/// A thread that samples the process's own memory, in KiB.
 struct Memory {
     done: Arc<AtomicBool>,
-    watcher: JoinHandle<(u64, u64)>,
+    watcher: JoinHandle<u64>,
 }
 
 impl Memory {
@@ -261,10 +247,9 @@ impl Memory {
         let done = Arc::new(AtomicBool::new(false));
         let ends = Arc::clone(&done);
         let watcher = thread::spawn(move || {
-            let mut most = (0, 0);
+            let mut most = 0;
             while !ends.load(Ordering::Relaxed) {
-                let now = (memory("RssAnon:"), memory("RssFile:"));
-                most = (most.0.max(now.0.unwrap_or(0)), most.1.max(now.1.unwrap_or(0)));
+                most = most.max(own_memory().unwrap_or(0));
                 thread::sleep(Duration::from_millis(20));
             }
             most
@@ -272,15 +257,15 @@ impl Memory {
         Self { done, watcher }
     }
 
-    fn peak(self) -> (u64, u64) {
+    fn peak(self) -> u64 {
         self.done.store(true, Ordering::Relaxed);
         self.watcher.join().unwrap_or_default()
     }
 }
 
-/// An amount of memory of this process in KiB, if the kernel reports it.
-fn memory(key: &str) -> Option<u64> {
+/// The memory of this process that is no file, in KiB, if the kernel reports it.
+fn own_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with(key))?;
+    let line = status.lines().find(|line| line.starts_with("RssAnon:"))?;
     line.split_whitespace().nth(1)?.parse().ok()
 }
