@@ -124,6 +124,7 @@ impl Labelled {
 /// Every question that is listed for a topic, the empty one included, has grade 1.
 impl Labelled {
     /// The rows as models are trained on them: a relevant question of the bank for each, by topic.
+    #[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
     pub(crate) fn judged_rows(&self, bank: &Bank) -> JudgedQuestions {
         let mut judged = JudgedQuestions {
             topics: self.topics.iter().map(|topic| topic.id.to_string()).collect(),

@@ -36,7 +36,7 @@ pub fn refuse_other_data(
         (true, true) => "one over other documents and requests",
     };
     let is_released = session.collection.registered().released.is_some();
-    if !is_released && !(other_documents && other_requests) {
+    if !is_released && other_documents != other_requests {
         session.observer.note(&format!("note: {} is replaced: it was {found}", path.display()));
         return Ok(());
     }
