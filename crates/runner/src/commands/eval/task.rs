@@ -122,7 +122,6 @@ mod tests {
     use crate::output::Format;
     use clap::Parser;
     use clariq_core::Error;
-    use clariq_track_clariq::ClariqSplit;
 
     #[derive(Parser)]
     struct Only {
