@@ -111,7 +111,7 @@ fn systems_and_collections_that_do_not_fit_are_refused() {
             "conversations of ClariQ",
             NOTHING,
             "run ikat-bm25 --conversations c.jsonl",
-            ["--data", "a ClariQ collection", "iKAT"],
+            ["--conversations", "a collection with a form of conversations", "iKAT"],
         ),
         refusal(
             "labels that are not there",
