@@ -15,6 +15,7 @@ mod documents;
 mod endpoints;
 mod eval;
 mod formats;
+mod gate;
 mod guarantees;
 mod ikat;
 #[cfg(feature = "bert")]

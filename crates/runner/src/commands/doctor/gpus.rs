@@ -3,7 +3,7 @@
 use super::{CheckedItem, ok, refused};
 use std::process::Command;
 
-/// The highest compute capability that the wheels of libtorch 2.4 are built for (sm_50 to sm_90).
+/// The highest compute capability that the wheels of libtorch 2.4 are built for (`sm_50` to `sm_90`).
 const HIGHEST: (u32, u32) = (9, 0);
 const LOWEST: (u32, u32) = (5, 0);
 

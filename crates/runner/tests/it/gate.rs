@@ -1,0 +1,88 @@
+//! `clariq compare --fail-if-worse`: the verdict, its statuses and its forms.
+
+use crate::common::Bench;
+use snapbox::{assert_data_eq, str};
+
+/// 20 topics with one relevant document. The baseline ranks it first; `noise` ranks it second on three
+/// topics, `worse` on twelve.
+fn with_runs() -> Bench {
+    let bench = Bench::with_sample();
+    let topics = || (1..=20).map(|topic| format!("t{topic}"));
+    let run = |second_on: usize| -> String {
+        topics()
+            .enumerate()
+            .map(|(index, topic)| {
+                let [first, second] = if index < second_on { ["d2", "d1"] } else { ["d1", "d2"] };
+                format!("{topic} Q0 {first} 1 2 r\n{topic} Q0 {second} 2 1 r\n")
+            })
+            .collect()
+    };
+    bench.write("qrels.txt", topics().map(|topic| format!("{topic} 0 d1 1\n")).collect::<String>());
+    bench.write(
+        "groups.txt",
+        topics()
+            .enumerate()
+            .map(|(index, topic)| format!("{topic} {}\n", ["low", "high"][usize::from(index > 11)]))
+            .collect::<String>(),
+    );
+    for (name, second_on) in [("base", 0), ("equal", 0), ("noise", 3), ("worse", 12)] {
+        bench.write(&format!("{name}.run"), run(second_on));
+    }
+    bench
+}
+
+fn status(bench: &Bench, line: &str) -> Option<i32> {
+    let words: Vec<&str> = "-q compare --qrels qrels.txt -m RR".split(' ').collect();
+    bench.run(&[&words[..], &line.split(' ').collect::<Vec<_>>()].concat()).status
+}
+
+#[test]
+fn an_equal_run_and_noise_are_held_and_a_sure_fall_is_not() {
+    let bench = with_runs();
+    let statuses = ["equal.run", "noise.run", "worse.run"]
+        .map(|run| status(&bench, &format!("base.run {run} --fail-if-worse")));
+    assert_eq!(statuses, [Some(0), Some(0), Some(1)]);
+    for (line, expected) in [
+        ("base.run worse.run", 0),
+        ("base.run worse.run --fail-if-worse 0.3", 0),
+        ("base.run worse.run --fail-if-worse=0.29", 1),
+        ("base.run noise.run --fail-below RR=0.95", 1),
+        ("base.run noise.run --fail-below RR=0.9", 0),
+        ("base.run worse.run --fail-if-worse --alpha 0.0001", 0),
+        ("base.run worse.run --fail-below AP=0.9", 2),
+        ("base.run worse.run --strict", 2),
+        ("base.run gone.run --fail-if-worse", 2),
+    ] {
+        assert_eq!(status(&bench, line), Some(expected), "{line}");
+    }
+}
+
+#[test]
+fn the_verdict_is_a_sentence_above_a_row_for_each_measure_and_group() {
+    let bench = with_runs();
+    let words = "-q compare base.run worse.run --qrels qrels.txt -m RR --fail-if-worse --groups groups.txt \
+                 --topics 2 --junit gate.xml";
+    let found = bench.run(&words.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(found.status, Some(1));
+    assert_data_eq!(found.stdout, str![""]);
+    assert_data_eq!(bench.text("gate.xml"), str![""]);
+}
+
+#[test]
+fn programs_get_the_verdict_and_complete_rows() {
+    let bench = with_runs();
+    let words = "-q compare base.run noise.run --qrels qrels.txt -m RR --fail-if-worse --topics 0 --format json";
+    let found = bench.run(&words.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(found.status, Some(0));
+    assert_data_eq!(found.stdout, str![""]);
+}
+
+#[test]
+fn topics_that_a_run_lacks_are_said_and_refused_if_strict() {
+    let bench = with_runs();
+    bench.edit("equal.run", |run| run.lines().skip(2).map(|line| format!("{line}\n")).collect());
+    let words = "-q compare base.run equal.run --qrels qrels.txt -m RR --fail-if-worse";
+    let found = bench.run(&words.split_whitespace().collect::<Vec<_>>());
+    assert!(found.stdout.contains("; equal lacks 1 topic, counted 0"), "{}", found.stdout);
+    assert_data_eq!(bench.refused(&format!("{words} --strict")), str![""]);
+}
