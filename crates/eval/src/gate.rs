@@ -4,6 +4,8 @@
 //! bootstrap*, 1993, chapter 13; the smallest effect is that of Cohen, *Statistical power analysis for the
 //! behavioral sciences*, 1988, for a paired t-test.
 
+#![expect(clippy::implicit_hasher, reason = "groups come from one reader")]
+
 use crate::comparison::Column;
 use crate::need_interval::bootstrap_interval;
 use crate::significance::{PairedTest, ROUNDS, holm, paired_test};

@@ -64,8 +64,37 @@ fn the_verdict_is_a_sentence_above_a_row_for_each_measure_and_group() {
                  --topics 2 --junit gate.xml";
     let found = bench.run(&words.split_whitespace().collect::<Vec<_>>());
     assert_eq!(found.status, Some(1));
-    assert_data_eq!(found.stdout, str![""]);
-    assert_data_eq!(bench.text("gate.xml"), str![""]);
+    assert_data_eq!(
+        found.stdout,
+        str![[r#"
+worse: RR of worse fell by 0.3000 (95 % interval -0.4000 to -0.2000, p Holm 0.0015)
+by          run    baseline    mean     diff  95 %                W/T/L   p Holm    seen  judged
+RR          worse    1.0000  0.7000  -0.3000  -0.4000 to -0.2000  0/8/12   0.001  0.1959  0.50/0.50  worse
+RR in high  worse    1.0000  1.0000   0.0000  0.0000 to 0.0000    0/8/0    1.000       -  -          held
+RR in low   worse    1.0000  0.5000  -0.5000  -0.5000 to -0.5000  0/0/12   0.001       -  -          worse
+
+run    topic  request  baseline   value     diff
+worse  t1                1.0000  0.5000  -0.5000
+worse  t10               1.0000  0.5000  -0.5000
+
+"#]]
+    );
+    assert_data_eq!(
+        bench.text("gate.xml"),
+        str![[r#"
+<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="worse: RR of worse fell by 0.3000 (95 % interval -0.4000 to -0.2000, p Holm 0.0015)" tests="3" skipped="0" failures="1" errors="0">
+    <testsuite name="clariq compare" tests="3" skipped="0" errors="0" failures="1">
+        <testcase name="RR" classname="worse">
+            <failure message="1.0000 to 0.7000, p Holm 0.0015"/>
+        </testcase>
+        <testcase name="RR in high" classname="worse"/>
+        <testcase name="RR in low" classname="worse"/>
+    </testsuite>
+</testsuites>
+
+"#]]
+    );
 }
 
 #[test]
@@ -74,7 +103,45 @@ fn programs_get_the_verdict_and_complete_rows() {
     let words = "-q compare base.run noise.run --qrels qrels.txt -m RR --fail-if-worse --topics 0 --format json";
     let found = bench.run(&words.split_whitespace().collect::<Vec<_>>());
     assert_eq!(found.status, Some(0));
-    assert_data_eq!(found.stdout, str![""]);
+    assert_data_eq!(
+        found.stdout,
+        str![[r#"
+{
+  "verdict": [
+    {
+      "verdict": "held",
+      "sentence": "held: no measure fell with p Holm <= 0.05 over 20 topics, which would show a change of RR from about 0.1210",
+      "alpha": 0.05,
+      "admitted_fall": 0.0
+    }
+  ],
+  "comparisons": [
+    {
+      "measure": "RR",
+      "group": null,
+      "run": "noise.run",
+      "baseline": "base.run",
+      "topics": 20,
+      "baseline_mean": 1.0,
+      "mean": 0.925,
+      "difference": -0.075,
+      "low": -0.15,
+      "high": 0.0,
+      "wins": 0,
+      "ties": 17,
+      "losses": 3,
+      "p_randomisation": 0.25,
+      "p_holm": 0.25,
+      "detectable": 0.12099155367146072,
+      "judged_baseline": 0.5,
+      "judged": 0.5,
+      "verdict": "held"
+    }
+  ]
+}
+
+"#]]
+    );
 }
 
 #[test]
@@ -84,5 +151,14 @@ fn topics_that_a_run_lacks_are_said_and_refused_if_strict() {
     let words = "-q compare base.run equal.run --qrels qrels.txt -m RR --fail-if-worse";
     let found = bench.run(&words.split_whitespace().collect::<Vec<_>>());
     assert!(found.stdout.contains("; equal lacks 1 topic, counted 0"), "{}", found.stdout);
-    assert_data_eq!(bench.refused(&format!("{words} --strict")), str![""]);
+    assert_data_eq!(
+        bench.refused(&format!("{words} --strict")),
+        str![[r#"
+error: --strict
+  expected: the same topics in all files
+     found: equal lacks 1 topic, counted 0
+hint: without --strict it is said, and no error
+
+"#]]
+    );
 }

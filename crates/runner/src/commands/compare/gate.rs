@@ -34,7 +34,7 @@ pub(crate) struct GateArgs {
     /// Refuses runs that lack topics, and topics without a group
     #[arg(long)]
     strict: bool,
-    /// File for the verdict as JUnit XML, a test case for each row
+    /// File for the verdict as `JUnit` XML, a test case for each row
     #[arg(long, value_name = "FILE")]
     pub(super) junit: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! The verdict as JUnit XML, which the servers of continuous integration show as tests.
+//! The verdict as `JUnit` XML, which the servers of continuous integration show as tests.
 
 use super::Verdict;
 use clariq_core::{Result, problem};
