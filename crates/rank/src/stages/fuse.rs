@@ -4,9 +4,10 @@ use crate::build::Build;
 use crate::fusion::{DEFAULT_K, Fusion, Normalise};
 use crate::pipeline::{self, Pipeline};
 use crate::stage::{About, Batch, Stage};
-use clariq_core::{Doc, Explanation, Ranking, Result, bail, number};
+use clariq_core::{Doc, Explanation, Location, Ranking, Result, bail, number};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 /// The names of the methods in configurations.
@@ -21,9 +22,8 @@ enum FusionMethod {
 #[serde(deny_unknown_fields)]
 struct FusionParameters {
     method: FusionMethod,
-    /// A weight per input; the default is 1.
     #[serde(default)]
-    weights: Vec<f64>,
+    weights: InputWeights,
     #[serde(default)]
     normalise: Normalise,
     /// The constant of `reciprocal-rank`.
@@ -32,9 +32,57 @@ struct FusionParameters {
     depth: NonZeroUsize,
 }
 
+/// The weights of the inputs; the default is 1.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum InputWeights {
+    /// One for each.
+    Each(Vec<f64>),
+    /// By the name of a stage that one of the inputs has, so that one weight has a name of its own.
+    Named(BTreeMap<String, f64>),
+}
+
+impl Default for InputWeights {
+    fn default() -> Self {
+        Self::Named(BTreeMap::new())
+    }
+}
+
+impl InputWeights {
+    /// The weight of each input.
+    fn each(&self, inputs: &[Pipeline], at: Location) -> Result<Vec<f64>> {
+        let hint = "`weights = [1.0, 2.0]` has one for each input, `weights = { dense = 2.0 }` one for \
+                    the input with that stage";
+        let weights = match self {
+            Self::Each(weights) if weights.is_empty() => vec![1.0; inputs.len()],
+            Self::Each(weights) => weights.clone(),
+            Self::Named(named) => {
+                let mut weights = vec![1.0; inputs.len()];
+                for (name, weight) in named {
+                    let has = |input: &Pipeline| input.about().any(|stage| stage.name == name);
+                    let own: Vec<usize> =
+                        (0..inputs.len()).filter(|&input| has(&inputs[input])).collect();
+                    let [own] = own[..] else {
+                        bail!(at, "names of stages that one input has", "`{name}`", hint)
+                    };
+                    weights[own] = *weight;
+                }
+                weights
+            }
+        };
+        if weights.len() != inputs.len() || weights.iter().any(|weight| !weight.is_finite()) {
+            let expected = format!("{} finite weights, one per input", inputs.len());
+            bail!(at, expected, "{weights:?}", hint)
+        }
+        Ok(weights)
+    }
+}
+
 /// Runs its inputs on the ranking that comes in and combines their rankings.
 struct Fuse {
     parameters: FusionParameters,
+    /// The weight of each input.
+    weights: Vec<f64>,
     inputs: Vec<Pipeline>,
     /// Computed once, with nested inputs: describing these at each level would take exponential
     /// time.
@@ -51,16 +99,10 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
     if inputs.len() < 2 || filled < inputs.len() {
         bail!(inputs_at, "at least two inputs, each with stages", "{filled} with stages", hint)
     }
-    let weights = &mut parameters.weights;
-    if weights.is_empty() {
-        *weights = vec![1.0; inputs.len()];
-    }
-    if weights.len() != inputs.len() || weights.iter().any(|weight| !weight.is_finite()) {
-        let expected = format!("{} finite weights, one per input", inputs.len());
-        bail!(weights_at, expected, "{weights:?}", hint)
-    }
+    let weights = parameters.weights.each(&inputs, weights_at)?;
+    parameters.weights = InputWeights::Each(weights.clone());
     let about = describe(&parameters, &inputs);
-    Ok(Box::new(Fuse { parameters, inputs, about }))
+    Ok(Box::new(Fuse { parameters, weights, inputs, about }))
 }
 
 fn describe(parameters: &FusionParameters, inputs: &[Pipeline]) -> About {
@@ -105,14 +147,14 @@ impl Stage for Fuse {
         for (index, request) in batch.requests.iter().enumerate() {
             let rankings: Vec<&Ranking> = inputs.iter().map(|input| &input[index]).collect();
             let depth = request.depth(self.parameters.depth.get());
-            fused.push(fusion.fuse(&rankings, &self.parameters.weights, depth));
+            fused.push(fusion.fuse(&rankings, &self.weights, depth));
         }
         Ok(fused)
     }
 
     fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Option<Explanation>> {
         let mut parts = Vec::new();
-        for (input, weight) in self.inputs.iter().zip(&self.parameters.weights) {
+        for (input, weight) in self.inputs.iter().zip(&self.weights) {
             let ranking = input.run(one, vec![before.clone()])?.pop().unwrap_or_default();
             let name = input.about().map(|stage| stage.name).collect::<Vec<_>>().join(" >> ");
             let Some(index) = ranking.iter().position(|hit| hit.doc == doc) else {
@@ -137,6 +179,29 @@ impl Stage for Fuse {
 mod tests {
     use crate::system::SystemFile;
     use std::fmt::Write as _;
+
+    #[test]
+    fn an_input_is_weighted_by_the_name_of_a_stage() {
+        let with = |weights: &str| {
+            let input = |stage: &str| format!("{{ stages = [{stage}] }}");
+            let bm25 = input("{ stage = \"bm25\", analyzer = \"nltk\", depth = 3 }");
+            let sparse = "{ stage = \"sparse\", model = \"m\" }, { stage = \"cutoff\", depth = 2 }";
+            let inputs = format!("[{bm25}, {}]", input(sparse));
+            let text = format!(
+                "name = \"s\"\n[[stages]]\nstage = \"fuse\"\nmethod = \"weighted-sum\"\n\
+                 depth = 3\ninputs = {inputs}\nweights = {weights}"
+            );
+            let system = SystemFile::parse("s.toml", &text, &[]);
+            system
+                .map(|system| system.pipeline.about().next().unwrap().parameters["weights"].clone())
+        };
+        assert_eq!(with("{ sparse = 2.0 }").unwrap(), serde_json::json!([1.0, 2.0]));
+        assert_eq!(with("{ cutoff = 0.5, bm25 = 3.0 }").unwrap(), serde_json::json!([3.0, 0.5]));
+        assert_eq!(with("[1.0, 2.0]").unwrap(), serde_json::json!([1.0, 2.0]));
+        for refused in ["{ dense = 2.0 }", "[1.0]", "{ bm25 = nan }"] {
+            assert!(with(refused).is_err(), "{refused}");
+        }
+    }
 
     #[test]
     fn nested_inputs_are_described_in_linear_time() {
