@@ -6,6 +6,7 @@ use crate::document::{Doc, Documents};
 use crate::embeddings::Embeddings;
 use crate::problem::Result;
 use crate::reading::{CutTexts, Similarity};
+use crate::token_vectors::{TextSide, TokenVectors};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
@@ -30,6 +31,26 @@ pub trait Encoder: Send + Sync {
     /// vectors are cached one by one.
     fn encode_documents_alone(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
         self.encode(texts, progress)
+    }
+
+    /// The vectors of the tokens of texts, in order, each text by itself.
+    ///
+    /// # Errors
+    ///
+    /// A model that gives texts one vector alone.
+    fn encode_tokens(
+        &self,
+        _texts: &[&str],
+        _side: TextSide,
+        _progress: Progress,
+    ) -> Result<Vec<TokenVectors>> {
+        let expected = "a model that gives each token a vector, such as the folder of an encoder";
+        bail!("maxsim", expected, "one that gives each text a vector")
+    }
+
+    /// A token of [`Encoder::encode_tokens`] in words.
+    fn token(&self, id: u32) -> Cow<'_, str> {
+        Cow::Owned(format!("#{id}"))
     }
 
     /// The meaning of the dot product of two vectors.

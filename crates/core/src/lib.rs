@@ -40,6 +40,7 @@ mod request;
 mod similar;
 mod sparse;
 mod split_role;
+mod token_vectors;
 
 pub use checksum::{Checksum, Sha256Sum, UnorderedSum};
 pub use defaults::{number, positive};
@@ -74,3 +75,4 @@ pub use request::{Request, Said, Speaker, Turn, Utterance, is_refusal};
 pub use similar::{meant, similar};
 pub use sparse::{SparseEncoder, SparseVectors, encode_sparsely};
 pub use split_role::{SplitRole, TrainOn};
+pub use token_vectors::{RequestVectors, TextSide, TokenMatch, TokenVectors};

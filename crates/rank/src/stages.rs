@@ -15,6 +15,7 @@ mod exclude_asked;
 mod feedback;
 mod fuse;
 mod likelihood;
+mod maxsim;
 mod no_question;
 mod open_questions;
 mod rm3;
@@ -42,6 +43,7 @@ pub(crate) const STAGES: &[(&str, Factory)] = &[
     ("feedback", feedback::build),
     ("fuse", fuse::build),
     ("likelihood", likelihood::build),
+    ("maxsim", of_keys::<maxsim::MaxSim>),
     ("no_question", no_question::build),
     ("open_questions", open_questions::build),
     ("rerank", cross_encoder::build_rerank),

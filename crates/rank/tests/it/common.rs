@@ -4,7 +4,8 @@ use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{
     ChatModel, ChatRequest, Checksum, Completion, Decoding, Doc, Documents, Embeddings, Encoder,
     Error, JudgedSplit, Model, ModelKind, ModelName, Models, PairScorer, Progress, Ranking,
-    Request, SparseEncoder, SparseVectors, Surroundings, TextGenerator, Utterance,
+    Request, SparseEncoder, SparseVectors, Surroundings, TextGenerator, TextSide, TokenVectors,
+    Utterance,
 };
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex};
 use clariq_rank::{Context, SystemFile};
@@ -45,6 +46,29 @@ impl Encoder for Counts {
         }
         progress(texts.len() as u64);
         Ok(Embeddings { dim: WORDS.len(), values })
+    }
+
+    /// Each word is like itself alone.
+    fn encode_tokens(
+        &self,
+        texts: &[&str],
+        _: TextSide,
+        _: Progress,
+    ) -> Result<Vec<TokenVectors>, Error> {
+        let tokens = |text: &&str| -> Vec<u32> {
+            let place = |word| WORDS.iter().position(|known| *known == word);
+            text.split(' ').filter_map(place).map(|place| place as u32).collect()
+        };
+        let row = |token: &u32| (0..5).map(|place| f32::from(u8::from(place == *token)));
+        let vectors = |tokens: Vec<u32>| {
+            let rows: Vec<f32> = tokens.iter().flat_map(row).collect();
+            TokenVectors::new(tokens, &rows)
+        };
+        Ok(texts.iter().map(|text| vectors(tokens(text))).collect())
+    }
+
+    fn token(&self, id: u32) -> Cow<'_, str> {
+        WORDS[id as usize].into()
     }
 
     fn checksum(&self) -> &Checksum {

@@ -68,6 +68,7 @@ const FUSE: &str = "stage = \"fuse\"\nmethod = \"reciprocal-rank\"\ndepth = 3\n\
     [[stages.inputs]]\nstages = [{ stage = \"cutoff\", depth = 1 }]\n\
     [[stages.inputs]]\nstages = [{ stage = \"no_question\", rank = 1 }]";
 
+const MAXSIM: &str = "stage = \"maxsim\"\nmodel = \"words\"";
 const YES: &str = "stage = \"chat_rerank\"\nchat = \"m\"\nmethod = \"pointwise\"\n\
     score = \"logprobs\"\ndepth = 2";
 const GRADE: &str =
@@ -140,6 +141,14 @@ fn cases() -> Vec<Case> {
         case("stage = \"likelihood\"\nmodel = \"red boats\"\ndepth = 2", &["r"], &["Q3", "Q2", "Q5"], &["Q2", "Q3", "Q5"]),
         case("stage = \"likelihood\"\nmodel = \"red boats\"", &["r"], &["Q4", "Q3", "Q2"], &["Q2", "Q3", "Q4"]),
         case("stage = \"likelihood\"\nmodel = \"red boats\"\nprefix = \"long: \"", &["r"], &["Q2", "Q3", "Q4"], &["Q4", "Q3", "Q2"]),
+        case(MAXSIM, &["red fox"], &["Q5", "Q1", "Q3", "Q2"], &["Q2", "Q3", "Q5", "Q1"]),
+        // Two are reordered, the third stays behind them.
+        case("stage = \"maxsim\"\nmodel = \"words\"\ndepth = 2", &["red fox"], &["Q5", "Q3", "Q2"], &["Q3", "Q5", "Q2"]),
+        own(case("stage = \"maxsim\"\nmodel = \"words\"\ndepth = 1", &["red"], &["Q3", "Q4"], &["Q4", "Q3"])),
+        // The scores so far are 10, 9 and 8.
+        case("stage = \"maxsim\"\nmodel = \"words\"\nbefore = 0.1", &["red fox"], &["Q5", "Q3", "Q2"], &["Q2", "Q3", "Q5"]),
+        case("stage = \"maxsim\"\nmodel = \"words\"\nbefore = 0.6", &["red fox"], &["Q5", "Q3", "Q2"], &["Q5", "Q3", "Q2"]),
+        case("stage = \"maxsim\"\nmodel = \"words\"\nquery = \"last\"", &["red", "which", "blue"], &["Q2", "Q3"], &["Q3", "Q2"]),
         case(YES, &["r"], &["Q2", "Q3", "Q5"], &["Q3", "Q2", "Q5"]),
         own(case(YES, &["r"], &["Q3", "Q4"], &["Q4", "Q3"])),
         // Q3 and Q5 have the same grade, and keep their order.
@@ -247,6 +256,7 @@ const SCORING: [&str; 13] = [
     "competition",
     "cross_encode",
     "likelihood",
+    "maxsim",
     "rerank",
     "open_questions",
     "fuse",
