@@ -1,7 +1,8 @@
 """The output of transformers: a tiny random BERT, every family of models, and MiniLM.
 
 It needs the weights that scripts/setup installs. --only writes `families.json`, a model of every family, or
-`sparse.json`, a masked language model of every family; --real writes `real.json`, the output of MiniLM for the
+`sparse.json`, a masked language model of every family, or
+`late.json`, folders of `MultiVectorEncoder` over the tiny BERT; --real writes `real.json`, the output of MiniLM for the
 released files in DIR.
 
 The texts of golden.json were written for this project; real.json refers to the released texts by
@@ -12,16 +13,18 @@ formula. Run it without options only if its files must change, because the tiny 
 import csv
 import json
 import math
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors.torch import load_file
 from transformers import (AutoConfig, AutoModelForMaskedLM, AutoModelForSequenceClassification, BertConfig, BertForSequenceClassification, BertModel,
                           BertTokenizerFast)
 
 from environment import CACHE
 
-PACKAGES = ["transformers", "torch", "numpy", "sentencepiece"]
+PACKAGES = ["transformers", "torch", "numpy", "sentencepiece", "sentence-transformers"]
 FOLDER = "crates/bert/tests/data"
 TEXTS = [
     "How do I pitch a tent in strong wind?",
@@ -88,7 +91,12 @@ FAMILIES = {
     "albert": dict(embedding_size=12, type_vocab_size=2), "deberta": DEBERTA,
     "deberta-v2": DEBERTA | dict(position_buckets=8, share_att_key=True, norm_rel_ebd="layer_norm"),
     "deberta-v2, own projections": DEBERTA | dict(position_buckets=8, position_biased_input=True, type_vocab_size=2),
+    "modernbert": dict(num_hidden_layers=4, local_attention=8),
+    "modernbert, biases": dict(num_hidden_layers=3, local_attention=6, layer_types=["sliding_attention", "full_attention", "sliding_attention"], norm_bias=True, attention_bias=True, mlp_bias=True, classifier_bias=True, classifier_pooling="mean", classifier_activation="silu"),
+    "qwen3": dict(num_key_value_heads=1, head_dim=12, use_sliding_window=True, sliding_window=9, max_window_layers=1),
+    "gemma3_text": dict(num_key_value_heads=1, head_dim=12, sliding_window=10, layer_types=["sliding_attention", "full_attention"], query_pre_attn_scalar=20, use_bidirectional_attention=True),
 }
+DECODERS = ["qwen3", "gemma3_text"]
 PARTS = 6
 
 
@@ -147,6 +155,8 @@ def sparse(folder):
     for name, more in FAMILIES.items():
         sizes = {key: SIZES[key] for key in ["max_position_embeddings", "pad_token_id"]} if name == "distilbert" else SIZES
         kind = name.split(",")[0]
+        if kind in DECODERS:
+            continue
         config = dict(model_type=kind, vocab_size=len(tokenizer)) | sizes | more
         model = AutoModelForMaskedLM.from_config(AutoConfig.for_model(**config)).eval()
         own = dict(model.named_parameters())
@@ -170,7 +180,49 @@ def sparse(folder):
     (folder / "sparse.json").write_text("[" + ",\n".join(lines) + "]\n", encoding="utf-8")
 
 
-ONLY = {"families": families, "sparse": sparse}
+def late(folder):
+    """Folders of sentence-transformers that give each token a vector: their files, and the vectors."""
+    from safetensors.torch import save_file
+    from sentence_transformers import MultiVectorEncoder
+    from sentence_transformers.base.modules import Dense, Normalize, Transformer
+    from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
+
+    dense = lambda before, after, **more: Dense(before, after, bias=False, activation_function=torch.nn.Identity(), module_input_name="token_embeddings", **more)
+    unit = lambda: Normalize(module_input_name="token_embeddings")
+    expansion = lambda strategy, attend: {"strategy": strategy, "attend": attend, "length": 14}
+    cases = {
+        "plain": ([dense(32, 6), MultiVectorMask(), unit()], {}, None),
+        "not normalised, with its input": ([dense(32, 6, use_residual=True), MultiVectorMask()], {}, None),
+        "expanded, words skipped": ([dense(32, 6), MultiVectorMask([".", "?", "do"]), unit()], dict(query_expansion=expansion("fixed", False), document_length=9), {"query": "tell ", "document": "bees "}),
+        "expanded, attended to": ([MultiVectorMask(["do"], skiplist_tasks=["query"]), unit()], dict(query_expansion=expansion("min", True)), None),
+    }
+    lines = []
+    for name, (modules, settings, prompts) in cases.items():
+        with tempfile.TemporaryDirectory() as own:
+            base = Path(own) / "base"
+            BertModel.from_pretrained(folder / "tiny").save_pretrained(base)
+            BertTokenizerFast(str(folder / "tiny" / "vocab.txt"), model_max_length=96).save_pretrained(base)
+            first = Transformer(str(base), **settings)
+            made, tensors = Path(own) / "made", {}
+            MultiVectorEncoder(modules=[first, *modules], device="cpu", prompts=prompts).save(str(made))
+            files = {}
+            for file in made.rglob("*"):
+                at = str(file.relative_to(made))
+                if file.suffix == ".json" and not at.startswith(("tokenizer", "special", "config.json")):
+                    files[at] = json.loads(file.read_text(encoding="utf-8"))
+                if file.suffix == ".safetensors" and "/" in at:
+                    weights = load_file(file)
+                    tensors[at] = {key: list(value.shape) for key, value in weights.items()}
+                    save_file({key: numbers(key, size) for key, size in tensors[at].items()}, file, metadata={"format": "pt"})
+            model = MultiVectorEncoder(str(made), device="cpu")
+            rows = lambda vectors: [[[round(value, 6) for value in row[:4].tolist()] for row in text] for text in vectors]
+            texts = [TEXTS[0], TEXTS[3], TEXTS[7]]
+            entry = dict(name=name, files=files, tensors=tensors, requests=rows(model.encode_query(texts)), documents=rows(model.encode_document(texts)))
+        lines.append(json.dumps(entry, separators=(",", ":")))
+    (folder / "late.json").write_text("[" + ",\n".join(lines) + "]\n", encoding="utf-8")
+
+
+ONLY = {"families": families, "late": late, "sparse": sparse}
 
 
 def add_arguments(parser):
@@ -202,5 +254,6 @@ def make(folder, arguments):
     tokenizer = BertTokenizerFast(str(minilm / "vocab.txt"))
     golden["minilm"] = [[round(value, 7) for value in row[:32]] for row in embeddings(model, tokenizer)]
     families(folder)
+    late(folder)
     sparse(folder)
     (folder / "golden.json").write_text(json.dumps(golden, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

@@ -1,16 +1,16 @@
 //! Computes scores or texts with a model folder; `scripts/check-models` compares them with Hugging
 //! Face's libraries.
 //!
-//! Reads one JSON object per line of standard input: `folder`, `kind` (`encoder`, `sparse`,
+//! Reads one JSON object per line of standard input: `folder`, `kind` (`encoder`, `maxsim`, `sparse`,
 //! `cross-encoder` or `rewriter`), `requests`, `documents`, for a rewriter `decoding`, and `device` if it
 //! is not the CPU. Writes one per line: `scores`, a row per request; or `weights`, pairs of word and
 //! weight for each request and document; or `written`, ids and a text per request; or `refused`, the
 //! message.
 
-use clariq_bert::{SparseBert, T5, Torch};
+use clariq_bert::{BertEncoder, SparseBert, T5, Torch};
 use clariq_core::{
     Decoding, Engine, Model, ModelKind, ModelOptions, Result, SparseEncoder, SparseVectors,
-    TextGenerator,
+    TextGenerator, TextSide,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -51,6 +51,10 @@ impl Task {
             };
             return requests.iter().map(score).collect();
         }
+        if self.kind == "maxsim" {
+            let model = BertEncoder::open(&self.folder, &options)?;
+            return self.max_sims(&model, &requests, &documents);
+        }
         let Model::Encoder(model) = Torch.open(&self.folder, ModelKind::Encoder, &options)? else {
             unreachable!("it is opened as an encoder");
         };
@@ -63,6 +67,28 @@ impl Task {
 }
 
 impl Task {
+    /// The sum over a request's tokens of the largest product with a token of each document.
+    fn max_sims(
+        &self,
+        model: &BertEncoder,
+        requests: &[&str],
+        documents: &[&str],
+    ) -> Result<Vec<Vec<f32>>> {
+        let requests = model.exact_tokens(requests, TextSide::Request)?;
+        let documents = model.exact_tokens(documents, TextSide::Document)?;
+        let dot = |a: &[f32], b: &[f32]| -> f32 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+        let dim = |(ids, rows): &(Vec<u32>, Vec<f32>)| (rows.len() / ids.len().max(1)).max(1);
+        let score = |request: &(Vec<u32>, Vec<f32>), document: &(Vec<u32>, Vec<f32>)| {
+            let best = |row: &[f32]| {
+                let rows = document.1.chunks_exact(dim(document));
+                rows.map(|other| dot(row, other)).fold(f32::NEG_INFINITY, f32::max)
+            };
+            request.1.chunks_exact(dim(request)).map(best).sum()
+        };
+        let row = |request| documents.iter().map(|document| score(request, document)).collect();
+        Ok(requests.iter().map(row).collect())
+    }
+
     /// What a T5 writes for each request.
     fn written(&self, decoding: &Decoding) -> Result<Vec<Value>> {
         let model = T5::open(&self.folder, &self.options())?;

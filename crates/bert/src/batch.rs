@@ -14,6 +14,8 @@ pub(crate) struct TokenBatch {
     pub(crate) segments: Tensor,
     /// The positions of the tokens; `None` if all texts have the same length.
     pub(crate) padding: Option<PaddingMasks>,
+    /// The number of the last tokens of the first text that no token attends to.
+    pub(crate) unattended: usize,
     /// True if dropout is applied.
     pub(crate) train: bool,
 }
@@ -34,6 +36,7 @@ impl TokenBatch {
             ids: table(|text| &text.ids),
             segments: table(|text| &text.segments),
             padding: PaddingMasks::new(texts, device),
+            unattended: texts.first().map_or(0, |text| text.unattended),
             train,
         }
     }
@@ -57,7 +60,8 @@ impl TokenBatch {
 ///
 /// A *cell* is an index into the texts × tokens table, row by row; a *number* counts tokens only.
 pub(crate) struct PaddingMasks {
-    /// 0 for a token and the lowest number for padding, texts × 1 × 1 × tokens.
+    /// 0 for a token that is attended to and the lowest number for others and for padding, texts × 1 ×
+    /// 1 × tokens.
     pub(crate) mask: Tensor,
     /// 1 for a token and 0 for padding, texts × tokens.
     pub(crate) present: Tensor,
@@ -72,15 +76,16 @@ pub(crate) struct PaddingMasks {
 }
 
 impl PaddingMasks {
-    /// Returns `None` if all texts have the same length.
+    /// Returns `None` if all texts have the same length, and all tokens are attended to.
     pub(crate) fn new(texts: &[&Tokens], device: Device) -> Option<Self> {
         let longest = texts.iter().map(|text| text.ids.len()).max()?;
-        if texts.iter().all(|text| text.ids.len() == longest) {
+        if texts.iter().all(|text| text.ids.len() == longest && text.unattended == 0) {
             return None;
         }
         let mut cells = Vec::new();
         let mut positions = Vec::new();
         let mut firsts = Vec::new();
+        let mut attended = Vec::new();
         let mut numbers = vec![0; texts.len() * longest];
         for (row, text) in texts.iter().enumerate() {
             firsts.push(cells.len() as i64);
@@ -88,17 +93,22 @@ impl PaddingMasks {
                 let cell = row * longest + position;
                 numbers[cell] = cells.len() as i64;
                 cells.push(cell as i64);
+                if position < text.ids.len() - text.unattended {
+                    attended.push(cell as i64);
+                }
                 positions.push(position as i64);
             }
         }
         let size = [texts.len() as i64, longest as i64];
         let tensor = |numbers: &[i64]| Tensor::from_slice(numbers).to_device(device);
         let cells = tensor(&cells);
-        let present = Tensor::zeros([size[0] * size[1]], (Kind::Float, device))
-            .index_fill(0, &cells, 1.0)
-            .view(size);
+        let at = |cells: &Tensor| {
+            let none = Tensor::zeros([size[0] * size[1]], (Kind::Float, device));
+            none.index_fill(0, cells, 1.0).view(size)
+        };
+        let present = at(&cells);
         // As in transformers: the lowest finite number, not infinity.
-        let mask: Tensor = (1.0 - &present) * f64::from(f32::MIN);
+        let mask: Tensor = (1.0 - at(&tensor(&attended))) * f64::from(f32::MIN);
         Some(Self {
             mask: mask.view([size[0], 1, 1, size[1]]).to_kind(Kind::Float),
             present,

@@ -189,7 +189,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_text_is_in_one_group_of_its_length(lengths in prop::collection::vec(1_usize..20, 0..100), limit in 1_usize..80) {
-            let all: Vec<Tokens> = lengths.iter().map(|&length| Tokens { ids: vec![0; length], segments: vec![0; length] }).collect();
+            let all: Vec<Tokens> = lengths.iter().map(|&length| Tokens { ids: vec![0; length], segments: vec![0; length], ..Tokens::default() }).collect();
             let groups = groups(&all, limit);
             let mut seen: Vec<usize> = groups.concat();
             seen.sort_unstable();

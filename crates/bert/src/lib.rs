@@ -31,6 +31,8 @@ static GENERATOR: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
 mod batch;
 mod engine;
 mod inference;
+mod late;
+mod memory;
 mod models;
 mod names;
 mod network;

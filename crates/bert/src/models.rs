@@ -3,15 +3,18 @@
 
 use crate::batch::TokenBatch;
 use crate::inference::{ALONE, GROUP_TOKENS, Parallel};
+use crate::late::TokenChoice;
+use crate::memory::expect_room;
 use crate::network::Network;
 use crate::pooling::PoolingHead;
 use crate::weights::Weights;
 use clariq_core::{
     Checksum, CutTexts, Embeddings, Encoder, ModelOptions, PairScorer, Precision, Progress, Result,
-    Similarity, bail, gpu_number,
+    Similarity, TextSide, TokenVectors, bail, gpu_number,
 };
 use clariq_folder::{ModelFolder, Sentence};
 use clariq_folder::{PromptKind, Tokenize};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 use tch::{Device, Kind, Tensor};
@@ -42,6 +45,7 @@ impl TokenizedNetwork {
         let kind = kind(options);
         let device = device(options)?;
         let head = PoolingHead::read(sentence, device)?;
+        expect_room(&folder.weights, kind)?;
         let network = Network::new(folder, &Weights::read(folder)?, head, device, kind)?;
         let tokenize = Tokenize::open(folder, options.reading.max_tokens)?
             .with_prompts(&sentence.query_prompt, &sentence.document_prompt);
@@ -97,6 +101,8 @@ pub(crate) fn has_cuda() -> bool {
 pub struct BertEncoder {
     reader: TokenizedNetwork,
     sentence: Sentence,
+    tokens: TokenChoice,
+    name: String,
 }
 
 impl BertEncoder {
@@ -112,7 +118,22 @@ impl BertEncoder {
             let digest = format!("{} {}", reader.checksum, sentence.digest());
             reader.checksum = Checksum::of(digest.as_bytes());
         }
-        Ok(Self { reader, sentence })
+        let late = sentence.late.clone().unwrap_or_default();
+        reader.tokenize.set_lengths(late.lengths);
+        reader.tokenize.mark(&late.marks)?;
+        let tokens = TokenChoice::new(late, &reader.tokenize)?;
+        Ok(Self { reader, sentence, tokens, name: path.display().to_string() })
+    }
+
+    /// The ids of the tokens of texts with their vectors one after the other, as
+    /// [`Encoder::encode_tokens`] has them before they are rounded to 16 bits.
+    pub fn exact_tokens(
+        &self,
+        texts: &[&str],
+        side: TextSide,
+    ) -> Result<Vec<(Vec<u32>, Vec<f32>)>> {
+        let TokenizedNetwork { network, tokenize, .. } = &self.reader;
+        self.tokens.vectors((network, tokenize), (texts, side), |ids, rows| (ids, rows), &|_| {})
     }
 
     /// Encodes texts in groups of at most `group_tokens` tokens, or of one text. A text that occurs
@@ -125,6 +146,11 @@ impl BertEncoder {
         progress: Progress,
     ) -> Result<Embeddings> {
         let TokenizedNetwork { network, tokenize, dim, .. } = &self.reader;
+        if self.sentence.poolings.is_empty() {
+            let hint = "the stage `maxsim` takes it";
+            let expected = "an encoder that gives each text a vector";
+            bail!(&*self.name, expected, "one that gives each token a vector", hint);
+        }
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         let mut distinct = Vec::new();
         let mut order = Vec::with_capacity(texts.len());
@@ -155,6 +181,21 @@ impl Encoder for BertEncoder {
 
     fn encode_documents_alone(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
         self.encode_in_groups(texts, PromptKind::Document, ALONE, progress)
+    }
+
+    fn encode_tokens(
+        &self,
+        texts: &[&str],
+        side: TextSide,
+        progress: Progress,
+    ) -> Result<Vec<TokenVectors>> {
+        let TokenizedNetwork { network, tokenize, .. } = &self.reader;
+        let in_16_bits = |tokens, rows: Vec<f32>| TokenVectors::new(tokens, &rows);
+        self.tokens.vectors((network, tokenize), (texts, side), in_16_bits, progress)
+    }
+
+    fn token(&self, id: u32) -> Cow<'_, str> {
+        self.reader.tokenize.word_or_number(id)
     }
 
     fn similarity(&self) -> Similarity {

@@ -9,58 +9,93 @@ pub(crate) fn layer_tensor(layer: i64, rest: &str) -> String {
     format!("{LAYERS}{layer}.{rest}")
 }
 
-/// The parts of a layer by BERT's names.
-const PARTS: [&str; 8] = [
-    "attention.self.query",
-    "attention.self.key",
-    "attention.self.value",
-    "attention.output.dense",
-    "attention.output.LayerNorm",
-    "intermediate.dense",
-    "output.dense",
-    "output.LayerNorm",
+/// A family's names of the parts of a layer, with the usual ones.
+type Parts = &'static [(&'static str, &'static str)];
+
+const OF_BERT: Parts = &[];
+const OF_DISTILBERT: Parts = &[
+    ("attention.q_lin", "attention.self.query"),
+    ("attention.k_lin", "attention.self.key"),
+    ("attention.v_lin", "attention.self.value"),
+    ("attention.out_lin", "attention.output.dense"),
+    ("sa_layer_norm", "attention.output.LayerNorm"),
+    ("ffn.lin1", "intermediate.dense"),
+    ("ffn.lin2", "output.dense"),
+    ("output_layer_norm", "output.LayerNorm"),
 ];
-const PARTS_OF_DISTILBERT: [&str; 8] = [
-    "attention.q_lin",
-    "attention.k_lin",
-    "attention.v_lin",
-    "attention.out_lin",
-    "sa_layer_norm",
-    "ffn.lin1",
-    "ffn.lin2",
-    "output_layer_norm",
+const OF_ALBERT: Parts = &[
+    ("attention.query", "attention.self.query"),
+    ("attention.key", "attention.self.key"),
+    ("attention.value", "attention.self.value"),
+    ("attention.dense", "attention.output.dense"),
+    ("attention.LayerNorm", "attention.output.LayerNorm"),
+    ("ffn", "intermediate.dense"),
+    ("ffn_output", "output.dense"),
+    ("full_layer_layer_norm", "output.LayerNorm"),
 ];
-const PARTS_OF_ALBERT: [&str; 8] = [
-    "attention.query",
-    "attention.key",
-    "attention.value",
-    "attention.dense",
-    "attention.LayerNorm",
-    "ffn",
-    "ffn_output",
-    "full_layer_layer_norm",
+const OF_MPNET: Parts = &[
+    ("attention.attn.q", "attention.self.query"),
+    ("attention.attn.k", "attention.self.key"),
+    ("attention.attn.v", "attention.self.value"),
+    ("attention.attn.o", "attention.output.dense"),
+    ("attention.LayerNorm", "attention.output.LayerNorm"),
 ];
-const PARTS_OF_MPNET: [&str; 8] = [
-    "attention.attn.q",
-    "attention.attn.k",
-    "attention.attn.v",
-    "attention.attn.o",
-    "attention.LayerNorm",
-    "intermediate.dense",
-    "output.dense",
-    "output.LayerNorm",
+const OF_DEBERTA_V2: Parts = &[
+    ("attention.self.query_proj", "attention.self.query"),
+    ("attention.self.key_proj", "attention.self.key"),
+    ("attention.self.value_proj", "attention.self.value"),
+];
+const OF_MODERNBERT: Parts = &[
+    ("attn_norm", NORM_BEFORE_ATTENTION),
+    ("attn.Wqkv", QUERY_KEY_VALUE),
+    ("attn.Wo", "attention.output.dense"),
+    ("mlp_norm", NORM_BEFORE_INNER),
+    ("mlp.Wi", "intermediate.dense"),
+    ("mlp.Wo", "output.dense"),
+];
+const OF_QWEN3: Parts = &[
+    ("input_layernorm", NORM_BEFORE_ATTENTION),
+    ("self_attn.q_proj", "attention.self.query"),
+    ("self_attn.k_proj", "attention.self.key"),
+    ("self_attn.v_proj", "attention.self.value"),
+    ("self_attn.q_norm", HEAD_NORMS[0]),
+    ("self_attn.k_norm", HEAD_NORMS[1]),
+    ("self_attn.o_proj", "attention.output.dense"),
+    ("post_attention_layernorm", NORM_BEFORE_INNER),
+    ("mlp.gate_proj", GATED[0]),
+    ("mlp.up_proj", GATED[1]),
+    ("mlp.down_proj", "output.dense"),
+];
+const OF_GEMMA3: Parts = &[
+    ("input_layernorm", NORM_BEFORE_ATTENTION),
+    ("self_attn.q_proj", "attention.self.query"),
+    ("self_attn.k_proj", "attention.self.key"),
+    ("self_attn.v_proj", "attention.self.value"),
+    ("self_attn.q_norm", HEAD_NORMS[0]),
+    ("self_attn.k_norm", HEAD_NORMS[1]),
+    ("self_attn.o_proj", "attention.output.dense"),
+    ("post_attention_layernorm", "attention.output.LayerNorm"),
+    ("pre_feedforward_layernorm", NORM_BEFORE_INNER),
+    ("mlp.gate_proj", GATED[0]),
+    ("mlp.up_proj", GATED[1]),
+    ("mlp.down_proj", "output.dense"),
+    ("post_feedforward_layernorm", "output.LayerNorm"),
 ];
 
-const PARTS_OF_DEBERTA_V2: [&str; 8] = [
-    "attention.self.query_proj",
-    "attention.self.key_proj",
-    "attention.self.value_proj",
-    "attention.output.dense",
-    "attention.output.LayerNorm",
-    "intermediate.dense",
-    "output.dense",
-    "output.LayerNorm",
-];
+/// Query, key and value of a layer as one tensor.
+pub(crate) const QUERY_KEY_VALUE: &str = "attention.self.query_key_value";
+/// The norm of what attention reads, where there is one.
+pub(crate) const NORM_BEFORE_ATTENTION: &str = "attention.LayerNorm";
+/// The norm of what the feed-forward part reads, where there is one.
+pub(crate) const NORM_BEFORE_INNER: &str = "intermediate.LayerNorm";
+/// The norms of the queries and of the keys of a head.
+pub(crate) const HEAD_NORMS: [&str; 2] =
+    ["attention.self.query.LayerNorm", "attention.self.key.LayerNorm"];
+/// The two products of a gated feed-forward part, where they are not one tensor: the one that the
+/// activation is taken of, and its factor.
+pub(crate) const GATED: [&str; 2] = ["intermediate.gate", "intermediate.up"];
+/// The norm after the last layer.
+pub(crate) const LAST_NORM: &str = "LastLayerNorm";
 
 /// The tensor names of a family.
 struct TensorNames {
@@ -70,29 +105,50 @@ struct TensorNames {
     before: &'static str,
     /// The text behind it.
     behind: &'static str,
-    /// The parts of a layer, in the order of [`PARTS`].
-    parts: &'static [&'static str; 8],
+    parts: Parts,
+    /// Starts of names outside layers, with the usual ones.
+    outside: &'static [(&'static str, &'static str)],
 }
 
 fn tensor_names(family: Family) -> TensorNames {
-    let usual = |prefix, parts| TensorNames { prefix, before: LAYERS, behind: ".", parts };
+    let usual =
+        |prefix, parts| TensorNames { prefix, before: LAYERS, behind: ".", parts, outside: &[] };
+    let decoder = |parts| TensorNames {
+        before: "layers.",
+        outside: &[("embed_tokens.", "embeddings.word_embeddings."), ("norm.", "LastLayerNorm.")],
+        ..usual("model.", parts)
+    };
     match family {
-        Family::Bert => usual("bert.", &PARTS),
-        Family::Roberta => usual("roberta.", &PARTS),
-        Family::Electra => usual("electra.", &PARTS),
-        Family::DistilBert => TensorNames {
-            before: "transformer.layer.",
-            ..usual("distilbert.", &PARTS_OF_DISTILBERT)
-        },
+        Family::Bert => usual("bert.", OF_BERT),
+        Family::Roberta => usual("roberta.", OF_BERT),
+        Family::Electra => usual("electra.", OF_BERT),
+        Family::DistilBert => {
+            TensorNames { before: "transformer.layer.", ..usual("distilbert.", OF_DISTILBERT) }
+        }
         Family::Albert => TensorNames {
             before: "encoder.albert_layer_groups.",
             behind: ".albert_layers.0.",
-            ..usual("albert.", &PARTS_OF_ALBERT)
+            outside: &[
+                ("encoder.embedding_hidden_mapping_in.", "embeddings_project."),
+                ("pooler.", "pooler.dense."),
+            ],
+            ..usual("albert.", OF_ALBERT)
         },
-        Family::Mpnet => usual("mpnet.", &PARTS_OF_MPNET),
+        Family::Mpnet => usual("mpnet.", OF_MPNET),
         // Query, key and value of the first version are one tensor, which is split when it is read.
-        Family::Deberta => usual("deberta.", &PARTS),
-        Family::DebertaV2 => usual("deberta.", &PARTS_OF_DEBERTA_V2),
+        Family::Deberta => usual("deberta.", OF_BERT),
+        Family::DebertaV2 => usual("deberta.", OF_DEBERTA_V2),
+        Family::ModernBert => TensorNames {
+            before: "layers.",
+            outside: &[
+                ("embeddings.tok_embeddings.", "embeddings.word_embeddings."),
+                ("embeddings.norm.", "embeddings.LayerNorm."),
+                ("final_norm.", "LastLayerNorm."),
+            ],
+            ..usual("model.", OF_MODERNBERT)
+        },
+        Family::Qwen3 => decoder(OF_QWEN3),
+        Family::Gemma3 => decoder(OF_GEMMA3),
     }
 }
 
@@ -120,14 +176,10 @@ pub(crate) fn distance_table(family: Family) -> &'static str {
 /// The name of the norm that DeBERTa's table of distances may have.
 pub(crate) const DISTANCE_NORM: &str = "encoder.LayerNorm";
 
-/// ALBERT's names of the layer after the word embeddings and of the pooler, with the usual ones.
-const OF_ALBERT: [(&str, &str); 2] =
-    [("encoder.embedding_hidden_mapping_in.", "embeddings_project."), ("pooler.", "pooler.dense.")];
-
 /// The usual name of a family's tensor: its name in Hugging Face's `BertModel`, without a prefix. Heads
 /// keep their names.
 pub(crate) fn usual_name(family: Family, name: &str) -> String {
-    let TensorNames { prefix, before, behind, parts } = tensor_names(family);
+    let TensorNames { prefix, before, behind, parts, outside } = tensor_names(family);
     let name =
         name.strip_prefix(prefix).or_else(|| name.strip_prefix("0.auto_model.")).unwrap_or(name);
     let name = name.strip_prefix("module.").unwrap_or(name);
@@ -136,26 +188,25 @@ pub(crate) fn usual_name(family: Family, name: &str) -> String {
         Some((stem, "beta")) => format!("{stem}.bias"),
         _ => name.to_owned(),
     };
-    if family == Family::Albert {
-        for (own, usual) in OF_ALBERT {
-            if let Some(rest) = name.strip_prefix(own) {
-                return format!("{usual}{rest}");
-            }
+    for (own, usual) in outside {
+        if let Some(rest) = name.strip_prefix(own) {
+            return format!("{usual}{rest}");
         }
     }
     let in_layer = || {
         let (number, rest) = name.strip_prefix(before)?.split_once(behind)?;
         let (part, kind) = rest.rsplit_once('.')?;
-        let part = PARTS[parts.iter().position(|own| *own == part)?];
-        Some(format!("{LAYERS}{number}.{part}.{kind}"))
+        let usual = parts.iter().find(|(own, _)| *own == part).map_or(part, |(_, usual)| usual);
+        Some(format!("{LAYERS}{number}.{usual}.{kind}"))
     };
     in_layer().unwrap_or(name)
 }
 
 /// A family's name of a tensor, in a model with or without a head.
 pub(crate) fn own_name(family: Family, usual: &str, beside_head: bool) -> String {
-    let TensorNames { prefix, before, behind, parts } = tensor_names(family);
+    let TensorNames { prefix, before, behind, parts, outside } = tensor_names(family);
     let (dense, out) = head_names(family);
+    let dense = dense.unwrap_or(out);
     let is_of_head =
         |head: &str| usual.strip_prefix(head).is_some_and(|rest| rest.starts_with('.'));
     let is_in_model = matches!(family, Family::Bert | Family::Albert);
@@ -164,18 +215,16 @@ pub(crate) fn own_name(family: Family, usual: &str, beside_head: bool) -> String
         return usual.to_owned();
     }
     let prefix = if beside_head { prefix } else { "" };
-    if family == Family::Albert {
-        for (own, start) in OF_ALBERT {
-            if let Some(rest) = usual.strip_prefix(start) {
-                return format!("{prefix}{own}{rest}");
-            }
+    for (own, start) in outside {
+        if let Some(rest) = usual.strip_prefix(start) {
+            return format!("{prefix}{own}{rest}");
         }
     }
     let in_layer = || {
         let (number, rest) = usual.strip_prefix(LAYERS)?.split_once('.')?;
         let (part, kind) = rest.rsplit_once('.')?;
-        let part = parts[PARTS.iter().position(|usual| *usual == part)?];
-        Some(format!("{prefix}{before}{number}{behind}{part}.{kind}"))
+        let own = parts.iter().find(|(_, usual)| *usual == part).map_or(part, |(own, _)| own);
+        Some(format!("{prefix}{before}{number}{behind}{own}.{kind}"))
     };
     in_layer().unwrap_or_else(|| format!("{prefix}{usual}"))
 }
@@ -183,18 +232,24 @@ pub(crate) fn own_name(family: Family, usual: &str, beside_head: bool) -> String
 const POOLER: &str = "pooler.dense";
 
 /// The names of the two layers that score a pair by its first token: the one before the activation
-/// (the pooler of BERT, ALBERT and DeBERTa), and the classifier.
-pub(crate) fn head_names(family: Family) -> (&'static str, &'static str) {
+/// (the pooler of BERT, ALBERT and DeBERTa) where there is one, and the classifier.
+pub(crate) fn head_names(family: Family) -> (Option<&'static str>, &'static str) {
     match family {
         Family::Bert | Family::Albert | Family::Deberta | Family::DebertaV2 => {
-            (POOLER, "classifier")
+            (Some(POOLER), "classifier")
         }
-        Family::DistilBert => ("pre_classifier", "classifier"),
+        Family::DistilBert => (Some("pre_classifier"), "classifier"),
         Family::Roberta | Family::Electra | Family::Mpnet => {
-            ("classifier.dense", "classifier.out_proj")
+            (Some("classifier.dense"), "classifier.out_proj")
         }
+        Family::ModernBert => (Some("head.dense"), "classifier"),
+        // The score is a product with the vector of the last token.
+        Family::Qwen3 | Family::Gemma3 => (None, "score"),
     }
 }
+
+/// The name of the norm between the two layers, where there is one.
+pub(crate) const HEAD_NORM: &str = "head.norm";
 
 /// The names of the head of a family's masked language model: the matrix, the normalisation, the
 /// product with the embeddings, and the tensor of its bias.
@@ -218,6 +273,7 @@ const WORDS_OF_ELECTRA: WordHeadNames = [
 ];
 const WORDS_OF_ALBERT: WordHeadNames =
     ["predictions.dense", "predictions.LayerNorm", "predictions.decoder", "predictions.bias"];
+const WORDS_OF_MODERNBERT: WordHeadNames = ["head.dense", "head.norm", "decoder", "decoder.bias"];
 
 pub(crate) fn word_head_names(family: Family) -> WordHeadNames {
     match family {
@@ -226,6 +282,8 @@ pub(crate) fn word_head_names(family: Family) -> WordHeadNames {
         Family::DistilBert => WORDS_OF_DISTILBERT,
         Family::Electra => WORDS_OF_ELECTRA,
         Family::Albert => WORDS_OF_ALBERT,
+        // Decoders have no such head, and no tensor of this name.
+        Family::ModernBert | Family::Qwen3 | Family::Gemma3 => WORDS_OF_MODERNBERT,
     }
 }
 

@@ -8,8 +8,12 @@
 //! * MPNet adds a bias per distance between tokens to attention, DeBERTa attends to distances, too;
 //! * ELECTRA and ALBERT may have shorter word vectors; ALBERT repeats its layers;
 //! * DistilBERT has no segments;
+//! * ModernBERT, Qwen3 and Gemma 3 have rotary positions, normalise before each part of a layer (Gemma
+//!   after it, too), and have a gated feed-forward part; some of their layers attend to near tokens, and
+//!   Qwen3's to earlier ones;
 //! * each family has its own classifier head.
 //!
+//! What a layer is made of is a row of a table ([`LayerForm`](clariq_folder::LayerForm)).
 //! Three things are faster than in a literal transcription: query, key and value are one matrix
 //! product; padding is computed in attention alone; and where only `[CLS]` is wanted, the last layer
 //! computes nothing else. The tests compare it with the literal transcription of `rust_bert`, and
@@ -17,32 +21,40 @@
 
 mod attention;
 mod distances;
+mod rotary;
 mod tensors;
 #[cfg(test)]
 mod tests;
 mod words;
 
 use crate::batch::TokenBatch;
-use crate::pooling::{PoolingHead, activate};
+use crate::names::head_names;
+use crate::pooling::{PoolingHead, activate, pool};
 use crate::products::{Linear, Products, SharedTensor};
 use crate::weights::torch;
-use clariq_core::{Precision, Result, bail};
-use clariq_folder::{Activation, Family, ModelShape};
+use clariq_core::{Pooling, Precision, Result, bail};
+use clariq_folder::{ModelShape, Norms};
 use distances::Distances;
+use rotary::Turns;
 use tch::{Device, Kind, Tensor};
 pub(crate) use tensors::decays;
 pub(crate) use words::WordHead;
 
 #[derive(Debug, Clone)]
 struct Layer {
+    before_attention: Option<Linear>,
     query_key_value: Linear,
+    /// The norms of queries and of keys, head by head.
+    head_norms: Option<[Linear; 2]>,
     /// DeBERTa's projections of distances to keys and to queries, where they are not those of words.
     distance_projections: Option<[Linear; 2]>,
     attention: Linear,
-    attention_norm: Linear,
+    attention_norm: Option<Linear>,
+    before_inner: Option<Linear>,
+    /// Of a gated feed-forward part, the product that the activation is taken of and its factor.
     inner: Linear,
     outer: Linear,
-    norm: Linear,
+    norm: Option<Linear>,
 }
 
 /// A model whose tensors are on one device and of one kind. Clones share them, for other threads.
@@ -58,7 +70,7 @@ pub(crate) struct Network {
     segments: Option<SharedTensor>,
     /// True if the two texts of a pair are told apart.
     uses_segments: bool,
-    embedding_norm: Linear,
+    embedding_norm: Option<Linear>,
     /// The projection from word vectors to the longer vectors of the layers.
     project: Option<Linear>,
     layers: Vec<Layer>,
@@ -68,8 +80,11 @@ pub(crate) struct Network {
     /// A mask over the biases of query, key and value: 0 for those of keys, which the first DeBERTa
     /// does not have.
     has_bias: Option<SharedTensor>,
-    /// The first of the two layers that score a pair by its first token.
+    /// The norm after the last layer.
+    last_norm: Option<Linear>,
+    /// The first of the two layers that score a pair; decoders do not have it.
     dense: Option<Linear>,
+    head_norm: Option<Linear>,
     /// The second of them.
     classifier: Option<Linear>,
     /// The pooling of token vectors.
@@ -106,8 +121,10 @@ impl Network {
 
     /// The number of classes that a pair is scored by; `None` without the layers for it.
     pub(crate) fn classes(&self) -> Option<i64> {
-        self.dense.as_ref()?;
-        Some(self.classifier.as_ref()?.bias.size()[0])
+        if head_names(self.shape.family).0.is_some() {
+            self.dense.as_ref()?;
+        }
+        Some(self.classifier.as_ref()?.weight.size()[0])
     }
 
     /// The vectors after the last layer.
@@ -115,12 +132,18 @@ impl Network {
         let (texts, tokens) = batch.size();
         let mut states = self.embed(batch)?;
         let distances = self.distances(tokens)?;
+        let turns = self.turns(tokens);
         let repeats = self.shape.layers as f64 / self.layers.len() as f64;
         for number in 0..self.shape.layers {
             let is_last = number + 1 == self.shape.layers;
             let wanted = if is_last { wanted } else { WantedVectors::All };
             let layer = &self.layers[(number as f64 / repeats) as usize];
-            states = self.layer(layer, &states, batch, wanted, distances.as_ref())?;
+            let places =
+                Places { distances: distances.as_ref(), turns: turns.get(number as usize) };
+            states = self.layer(layer, &states, batch, wanted, &places)?;
+        }
+        if let Some(norm) = &self.last_norm {
+            states = self.norm(norm, &states)?;
         }
         if wanted == WantedVectors::First {
             return Ok(states);
@@ -144,8 +167,15 @@ impl Network {
         if let Some(table) = &self.positions {
             states = self.add_positions(&states, table, batch)?;
         }
-        let normed = self.embedding_norm.norm(&states, self.shape.epsilon)?;
-        let embedded = self.dropped(normed, batch, WantedVectors::All)?;
+        if self.shape.layer.scales_words {
+            // The factor is rounded as the words are.
+            let scale = Tensor::from((self.shape.hidden as f64).sqrt()).to_kind(states.kind());
+            states = states * scale.to_device(self.device());
+        }
+        if let Some(norm) = &self.embedding_norm {
+            states = self.norm(norm, &states)?;
+        }
+        let embedded = self.dropped(states, batch, WantedVectors::All)?;
         match &self.project {
             Some(project) => self.products.linear(project, &embedded),
             None => Ok(embedded),
@@ -174,13 +204,47 @@ impl Network {
         is_counted.cumsum(1, Kind::Int64) * is_counted + first
     }
 
+    /// Normalises vectors as the family does.
+    fn norm(&self, norm: &Linear, states: &Tensor) -> Result<Tensor> {
+        let form = &self.shape.layer;
+        if form.is_rms {
+            let offset = if form.weights_from_one { 1.0 } else { 0.0 };
+            return norm.rms_norm(states, self.shape.epsilon, offset);
+        }
+        norm.norm(states, self.shape.epsilon)
+    }
+
+    /// What a part of a layer reads.
+    fn input(&self, norm: Option<&Linear>, states: &Tensor) -> Result<Tensor> {
+        norm.map_or_else(|| Ok(states.shallow_clone()), |norm| self.norm(norm, states))
+    }
+
+    /// The sum of what a part of a layer reads and gives.
+    fn sum(&self, norm: Option<&Linear>, output: Tensor, before: &Tensor) -> Result<Tensor> {
+        match (norm, self.shape.layer.norms) {
+            (Some(norm), Norms::After) => self.norm(norm, &(output + before)),
+            (Some(norm), _) => Ok(before + self.norm(norm, &output)?),
+            (None, _) => Ok(output + before),
+        }
+    }
+
+    /// The activation inside a feed-forward part.
+    fn activated(&self, inner: &Tensor) -> Tensor {
+        let activation = self.shape.activation;
+        if !self.shape.layer.is_gated {
+            return activate(activation, inner);
+        }
+        let halves = inner.chunk(2, -1);
+        activate(activation, &halves[0]) * &halves[1]
+    }
+
     fn layer(
         &self,
         own: &Layer,
         states: &Tensor,
         batch: &TokenBatch,
         wanted: WantedVectors,
-        distances: Option<&Distances>,
+        places: &Places,
     ) -> Result<Tensor> {
         let before = match (wanted, &batch.padding) {
             (WantedVectors::All, _) => states.shallow_clone(),
@@ -190,23 +254,23 @@ impl Network {
                 states.view([texts, tokens, self.shape.hidden]).select(1, 0)
             }
         };
-        let projected = match &self.has_bias {
-            None => self.products.linear(&own.query_key_value, states)?,
-            Some(has_bias) => {
-                let Linear { weight, bias } = &own.query_key_value;
-                let bias = SharedTensor(&**bias * &**has_bias);
-                self.products.linear(&Linear { weight: weight.clone(), bias }, states)?
+        let input = self.input(own.before_attention.as_ref(), states)?;
+        let projected = match (&self.has_bias, &own.query_key_value) {
+            (Some(has_bias), Linear { weight, bias: Some(bias) }) => {
+                let bias = Some(SharedTensor(&**bias * &**has_bias));
+                self.products.linear(&Linear { weight: weight.clone(), bias }, &input)?
             }
+            (_, linear) => self.products.linear(linear, &input)?,
         };
-        let mixed = self.attend(own, &projected, batch, wanted, distances)?;
+        let mixed = self.attend(own, &projected, batch, wanted, places)?;
         let attention = self.products.linear(&own.attention, &mixed)?;
-        let attention = self.dropped(attention, batch, wanted)? + before;
-        let attention = own.attention_norm.norm(&attention, self.shape.epsilon)?;
-        let inner = self.products.linear(&own.inner, &attention)?;
-        let inner = activate(self.shape.activation, &inner);
+        let attention = self.dropped(attention, batch, wanted)?;
+        let attention = self.sum(own.attention_norm.as_ref(), attention, &before)?;
+        let input = self.input(own.before_inner.as_ref(), &attention)?;
+        let inner = self.activated(&self.products.linear(&own.inner, &input)?);
         let outer = self.products.linear(&own.outer, &inner)?;
-        let outer = self.dropped(outer, batch, wanted)? + attention;
-        own.norm.norm(&outer, self.shape.epsilon)
+        let outer = self.dropped(outer, batch, wanted)?;
+        self.sum(own.norm.as_ref(), outer, &attention)
     }
 
     /// Applies dropout in training. Random numbers are drawn for padding, too, although it is not
@@ -242,23 +306,37 @@ impl Network {
         self.head.apply(&states, batch)
     }
 
-    /// The logits of the classifier over the first token, texts × classes.
+    /// The logits of the classifier, texts × classes.
     pub(crate) fn logits(&self, batch: &TokenBatch) -> Result<Tensor> {
-        let (Some(dense), Some(classifier)) = (&self.dense, &self.classifier) else {
+        let (Some(classifier), Some(_)) = (&self.classifier, self.classes()) else {
             let hint = "a stage that scores pairs needs a cross-encoder: train one, or name the \
                         folder of one";
             bail!("weights", "the two layers that score a pair", "only an encoder", hint);
         };
-        let activation = match self.shape.family {
-            Family::DistilBert => Activation::Relu,
-            Family::Electra | Family::Deberta | Family::DebertaV2 => Activation::Gelu,
-            _ => Activation::Tanh,
+        let form = &self.shape.classifier;
+        let mut vector = match form.pooling {
+            Pooling::Cls => self.forward(batch, WantedVectors::First)?,
+            pooling => {
+                let states = self.forward(batch, WantedVectors::All)?;
+                pool(pooling, &states.to_kind(Kind::Float), batch).to_kind(states.kind())
+            }
         };
-        let first = self.forward(batch, WantedVectors::First)?;
-        let first = self.products.linear(dense, &first)?;
-        let first = self.dropped(activate(activation, &first), batch, WantedVectors::First)?;
-        Ok(self.products.linear(classifier, &first)?.to_kind(Kind::Float))
+        if let Some(dense) = &self.dense {
+            vector = activate(form.activation, &self.products.linear(dense, &vector)?);
+        }
+        if let Some(norm) = &self.head_norm {
+            vector = self.norm(norm, &vector)?;
+        }
+        let vector = self.dropped(vector, batch, WantedVectors::First)?;
+        Ok(self.products.linear(classifier, &vector)?.to_kind(Kind::Float))
     }
+}
+
+/// Where tokens are, as attention uses it.
+#[derive(Clone, Copy)]
+struct Places<'p> {
+    distances: Option<&'p Distances>,
+    turns: Option<&'p Turns>,
 }
 
 /// Rows of a table by number. Their gradient is that of an embedding: added up in one pass.

@@ -13,7 +13,13 @@ use tch::{Device, Kind, Tensor};
 /// A step after pooling, with its weights.
 #[derive(Debug, Clone)]
 enum PoolingStep {
-    Dense(SharedTensor, Option<SharedTensor>, Activation),
+    Dense {
+        weight: SharedTensor,
+        bias: Option<SharedTensor>,
+        /// What is added to the output: the input, or its product with a matrix.
+        residual: Option<Option<SharedTensor>>,
+        activation: Activation,
+    },
     LayerNorm(Linear),
     Normalize,
 }
@@ -57,32 +63,54 @@ impl PoolingHead {
 
     /// Returns one vector per text, texts × dimensions.
     pub(crate) fn apply(&self, states: &Tensor, batch: &TokenBatch) -> Result<Tensor> {
-        let mut pooled = if self.takes_first() {
+        let pooled = if self.takes_first() {
             states.shallow_clone()
         } else {
             let parts = self.poolings.iter().map(|pooling| pool(*pooling, states, batch));
             Tensor::f_cat(&parts.collect::<Vec<_>>(), 1).map_err(torch("pooling"))?
         };
+        self.finish(pooled)
+    }
+
+    /// The vectors of tokens, texts × tokens × dimensions: the modules after pooling are applied to each
+    /// token, where they take one pooling's vector.
+    pub(crate) fn apply_to_tokens(&self, states: &Tensor) -> Result<Tensor> {
+        match self.poolings.len() {
+            0 | 1 => self.finish(states.shallow_clone()),
+            _ => unit(states),
+        }
+    }
+
+    /// The modules after pooling, and the cut.
+    fn finish(&self, mut vectors: Tensor) -> Result<Tensor> {
         for step in &self.steps {
-            pooled = match step {
-                PoolingStep::Dense(weight, bias, activation) => {
-                    let product = pooled.f_linear(weight, bias.as_deref());
-                    activate(*activation, &product.map_err(torch("a dense module"))?)
+            vectors = match step {
+                PoolingStep::Dense { weight, bias, residual, activation } => {
+                    let product = vectors.f_linear(weight, bias.as_deref());
+                    let product = activate(*activation, &product.map_err(torch("a dense module"))?);
+                    match residual {
+                        None => product,
+                        Some(None) => product + vectors,
+                        Some(Some(residual)) => {
+                            let own = vectors.f_linear(residual, None::<Tensor>);
+                            product + own.map_err(torch("a dense module"))?
+                        }
+                    }
                 }
-                PoolingStep::LayerNorm(norm) => norm.norm(&pooled, EPSILON)?,
-                PoolingStep::Normalize => unit(&pooled)?,
+                PoolingStep::LayerNorm(norm) => norm.norm(&vectors, EPSILON)?,
+                PoolingStep::Normalize => unit(&vectors)?,
             };
         }
         if self.dim < self.full_dim {
-            pooled = pooled.narrow(1, 0, self.dim);
+            vectors = vectors.narrow(-1, 0, self.dim);
         }
-        if self.unit { unit(&pooled) } else { Ok(pooled) }
+        if self.unit { unit(&vectors) } else { Ok(vectors) }
     }
 }
 
 fn step(module: &Module, device: Device) -> Result<PoolingStep> {
     Ok(match module {
-        Module::Dense { weights, from, to, bias, activation } => {
+        Module::Dense { weights, from, to, bias, residual, activation } => {
             let mut tensors = read_module(weights)?;
             let weight = tensors.take("linear.weight", &[*to, *from])?.to_device(device);
             let mut bias_tensor = None;
@@ -90,15 +118,28 @@ fn step(module: &Module, device: Device) -> Result<PoolingStep> {
                 let tensor = tensors.take("linear.bias", &[*to])?.to_device(device);
                 bias_tensor = Some(SharedTensor(tensor));
             }
+            let mut added = None;
+            if *residual {
+                added = Some(None);
+                if from != to {
+                    let tensor = tensors.take("residual.weight", &[*to, *from])?;
+                    added = Some(Some(SharedTensor(tensor.to_device(device))));
+                }
+            }
             tensors.expect_no_others()?;
-            PoolingStep::Dense(SharedTensor(weight), bias_tensor, *activation)
+            PoolingStep::Dense {
+                weight: SharedTensor(weight),
+                bias: bias_tensor,
+                residual: added,
+                activation: *activation,
+            }
         }
         Module::LayerNorm { weights, dim } => {
             let mut tensors = read_module(weights)?;
             let weight = tensors.take("norm.weight", &[*dim])?.to_device(device);
             let bias = tensors.take("norm.bias", &[*dim])?.to_device(device);
             tensors.expect_no_others()?;
-            PoolingStep::LayerNorm(Linear::new(weight, bias))
+            PoolingStep::LayerNorm(Linear::new(weight, Some(bias)))
         }
         Module::Normalize => PoolingStep::Normalize,
     })
@@ -138,7 +179,7 @@ impl ModuleTensors<'_> {
 }
 
 /// Pools the vectors of tokens (texts × tokens × hidden) into one vector per text (texts × hidden).
-fn pool(pooling: Pooling, states: &Tensor, batch: &TokenBatch) -> Tensor {
+pub(crate) fn pool(pooling: Pooling, states: &Tensor, batch: &TokenBatch) -> Tensor {
     let (texts, tokens) = batch.size();
     let present = || match &batch.padding {
         Some(padding) => padding.present.shallow_clone(),
@@ -179,9 +220,9 @@ fn mean_of(states: &Tensor, weights: &Tensor) -> Tensor {
         / weights.sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float)
 }
 
-/// Normalises vectors, one per row, to length 1.
+/// Normalises vectors, the last dimension of a tensor, to length 1.
 pub(crate) fn unit(vectors: &Tensor) -> Result<Tensor> {
-    let length = vectors.f_norm_scalaropt_dim(2, [1_i64], true);
+    let length = vectors.f_norm_scalaropt_dim(2, [-1_i64], true);
     Ok(vectors / length.map_err(torch("pooling"))?.clamp_min(1e-12))
 }
 

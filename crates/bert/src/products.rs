@@ -23,24 +23,34 @@ impl Deref for SharedTensor {
     }
 }
 
-/// A matrix with its bias, or the scale and shift of a normalisation.
+/// A matrix with its bias, or the scale and shift of a normalisation; either may be without the second.
 #[derive(Debug, Clone)]
 pub(crate) struct Linear {
     pub(crate) weight: SharedTensor,
-    pub(crate) bias: SharedTensor,
+    pub(crate) bias: Option<SharedTensor>,
 }
 
 impl Linear {
-    pub(crate) fn new(weight: Tensor, bias: Tensor) -> Self {
-        Self { weight: SharedTensor(weight), bias: SharedTensor(bias) }
+    pub(crate) fn new(weight: Tensor, bias: Option<Tensor>) -> Self {
+        Self { weight: SharedTensor(weight), bias: bias.map(SharedTensor) }
     }
 
     /// Layer normalisation, with the weight as scale and the bias as shift.
     pub(crate) fn norm(&self, states: &Tensor, epsilon: f64) -> Result<Tensor> {
         let Self { weight, bias } = self;
         let normed =
-            states.f_layer_norm(weight.size(), Some(&**weight), Some(&**bias), epsilon, false);
+            states.f_layer_norm(weight.size(), Some(&**weight), bias.as_deref(), epsilon, false);
         normed.map_err(torch("layer normalisation"))
+    }
+
+    /// Division by the root mean square (Zhang and Sennrich, NeurIPS 2019), computed with 32 bits. The
+    /// scale is the weight plus `offset`.
+    pub(crate) fn rms_norm(&self, states: &Tensor, epsilon: f64, offset: f64) -> Result<Tensor> {
+        let exact = states.to_kind(Kind::Float);
+        let square = exact.f_square().map_err(torch("normalisation"))?;
+        let mean = square.mean_dim(Some(&[-1_i64][..]), true, Kind::Float);
+        let scale = self.weight.to_kind(Kind::Float) + offset;
+        Ok((exact * (mean + epsilon).rsqrt() * scale).to_kind(states.kind()))
     }
 }
 
@@ -65,7 +75,7 @@ pub(crate) enum Products {
 /// True if this libtorch multiplies 32-bit floats by oneDNN.
 fn has_one_dnn() -> bool {
     let probe = Tensor::ones([2, 2], (Kind::Float, Device::Cpu));
-    one_dnn(&probe, &probe, &probe.get(0)).is_ok()
+    one_dnn(&probe, &probe, Some(&probe.get(0))).is_ok()
 }
 
 impl Products {
@@ -91,13 +101,16 @@ impl Products {
     /// The product of rows with a matrix, plus the bias.
     pub(crate) fn linear(self, Linear { weight, bias }: &Linear, input: &Tensor) -> Result<Tensor> {
         let product = match self {
-            Self::Usual => input.f_linear(weight, Some(&**bias)),
-            Self::OneDnn => one_dnn(input, weight, bias),
-            Self::Bf16 { native } => {
-                in_bf16([input, weight, bias], native, |[input, weight, bias]| {
+            Self::Usual => input.f_linear(weight, bias.as_deref()),
+            Self::OneDnn => one_dnn(input, weight, bias.as_deref()),
+            Self::Bf16 { native } => match bias {
+                Some(bias) => in_bf16([input, weight, bias], native, |[input, weight, bias]| {
                     input.f_linear(weight, Some(bias))
-                })
-            }
+                }),
+                None => in_bf16([input, weight], native, |[input, weight]| {
+                    input.f_linear(weight, None::<Tensor>)
+                }),
+            },
         };
         product.map_err(torch("a matrix product"))
     }
@@ -114,8 +127,8 @@ impl Products {
     }
 }
 
-fn one_dnn(input: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor, TchError> {
-    input.f_to_mkldnn(None)?.f_mkldnn_linear(weight, Some(bias))?.f_to_dense(None, false)
+fn one_dnn(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor, TchError> {
+    input.f_to_mkldnn(None)?.f_mkldnn_linear(weight, bias)?.f_to_dense(None, false)
 }
 
 /// The product of operands rounded to bf16, itself rounded to bf16, as 32-bit floats.

@@ -98,7 +98,14 @@ fn open_base(training: &Training) -> Result<ModelFolder> {
             }
             Ok(transformer)
         }
-        _ => ModelFolder::open(training.base),
+        _ => {
+            let base = ModelFolder::open(training.base)?;
+            if head_names(base.shape.family).0.is_none() {
+                let hint = "sentence-transformers trains it, and its folder is read here";
+                bail!(training.base, "an encoder as a base", (base.shape.family.to_string()), hint);
+            }
+            Ok(base)
+        }
     }
 }
 
@@ -118,7 +125,10 @@ fn network_for(recipe: &Recipe, base: &ModelFolder, device: Device) -> Result<Ne
     let classes = match recipe.objective.form() {
         ExampleForm::Texts { .. } => {
             let (dense, out) = head_names(base.shape.family);
-            weights.tensors.retain(|name, _| !name.starts_with(dense) && !name.starts_with(out));
+            let is_of_head = |name: &str| {
+                name.starts_with(out) || dense.is_some_and(|dense| name.starts_with(dense))
+            };
+            weights.tensors.retain(|name, _| !is_of_head(name));
             None
         }
         ExampleForm::Pairs { .. } => Some(2),

@@ -122,10 +122,19 @@ impl Weights {
         Ok(tensor)
     }
 
-    /// A matrix of weights with its bias; another shape is an error.
-    pub(crate) fn linear(&self, name: &str, size: &[i64]) -> Result<[&Tensor; 2]> {
+    /// A matrix of weights with its bias, if it has one; another shape is an error.
+    pub(crate) fn linear(
+        &self,
+        name: &str,
+        size: &[i64],
+        has_bias: bool,
+    ) -> Result<(&Tensor, Option<&Tensor>)> {
         let weight = self.get(&format!("{name}.weight"), size)?;
-        Ok([weight, self.get(&format!("{name}.bias"), &size[..1])?])
+        let mut bias = None;
+        if has_bias {
+            bias = Some(self.get(&format!("{name}.bias"), &size[..1])?);
+        }
+        Ok((weight, bias))
     }
 
     /// True if there is a matrix of that name.

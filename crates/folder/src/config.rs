@@ -1,12 +1,14 @@
 //! The sizes of a model, from `config.json`.
 
 mod disentangled;
+mod rotary;
 
 use crate::family::Family;
 use crate::files::{COPY_AGAIN, Object, expect_usual, read_keys};
 use crate::table::CONFIG;
-use clariq_core::{Result, bail};
+use clariq_core::{Pooling, Result, bail};
 pub use disentangled::Disentangled;
+pub use rotary::Reach;
 use serde::Deserialize;
 use serde_json::Value;
 use std::num::NonZeroU32;
@@ -26,6 +28,12 @@ pub struct ModelShape {
     pub groups: i64,
     /// Attention heads.
     pub heads: i64,
+    /// Heads of keys and values, each of which several heads of queries may share.
+    pub key_heads: i64,
+    /// Length of a head's vector.
+    pub width: i64,
+    /// Products of queries and keys are divided by its root.
+    pub divisor: f64,
     /// Length of the vector inside a feed-forward layer.
     pub intermediate: i64,
     /// Words of the vocabulary.
@@ -51,6 +59,92 @@ pub struct ModelShape {
     pub attention_dropout: f64,
     /// The activation of feed-forward layers.
     pub activation: Activation,
+    /// What a layer is made of.
+    pub layer: LayerForm,
+    /// What each layer attends to, in families with rotary positions; empty elsewhere.
+    pub reaches: Vec<Reach>,
+    /// The layers that score a pair.
+    pub classifier: ClassifierForm,
+}
+
+/// What a layer of a family is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a property of its own")]
+pub struct LayerForm {
+    pub norms: Norms,
+    /// True if vectors are divided by their root mean square, and have no mean taken off.
+    pub is_rms: bool,
+    /// True if the weight of a norm is what is added to 1.
+    pub weights_from_one: bool,
+    /// True if the first layer has a norm before attention, too.
+    pub first_is_normed: bool,
+    /// True if the vectors of words are normalised.
+    pub embedding_is_normed: bool,
+    /// True if the vectors of words are multiplied by the root of their length.
+    pub scales_words: bool,
+    /// True if queries and keys are normalised, head by head.
+    pub heads_are_normed: bool,
+    /// True if the feed-forward part multiplies its activation by a second product.
+    pub is_gated: bool,
+    /// True if a token attends to those before it alone.
+    pub is_causal: bool,
+    pub has_attention_bias: bool,
+    pub has_inner_bias: bool,
+    pub has_norm_bias: bool,
+}
+
+impl LayerForm {
+    /// Vaswani et al., NIPS 2017.
+    pub(crate) const fn of_bert() -> Self {
+        Self {
+            norms: Norms::After,
+            is_rms: false,
+            weights_from_one: false,
+            first_is_normed: true,
+            embedding_is_normed: true,
+            scales_words: false,
+            heads_are_normed: false,
+            is_gated: false,
+            is_causal: false,
+            has_attention_bias: true,
+            has_inner_bias: true,
+            has_norm_bias: true,
+        }
+    }
+}
+
+/// Where a layer's two parts are normalised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Norms {
+    /// The sum of a part's input and output.
+    After,
+    /// The input of each part, and the output of the last layer.
+    Before,
+    /// Input and output of each part, and the output of the last layer.
+    Around,
+}
+
+/// From the vectors of tokens to the score of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClassifierForm {
+    pub pooling: Pooling,
+    /// The activation between the two layers.
+    pub activation: Activation,
+    /// True if the first layer has a bias.
+    pub has_bias: bool,
+    /// True if there is a norm between the two layers.
+    pub is_normed: bool,
+}
+
+impl ClassifierForm {
+    fn of(family: Family) -> Self {
+        let activation = match family {
+            Family::DistilBert => Activation::Relu,
+            Family::Electra | Family::Deberta | Family::DebertaV2 => Activation::Gelu,
+            _ => Activation::Tanh,
+        };
+        Self { pooling: Pooling::Cls, activation, has_bias: true, is_normed: false }
+    }
 }
 
 /// The activations of published models, and those of sentence-transformers' `Dense`.
@@ -116,6 +210,9 @@ impl ModelShape {
     pub fn read(at: &Path, object: Object) -> Result<Self> {
         let name = object.get("model_type").map(|name| name.as_str().unwrap_or_default());
         let family = Family::named(at, name)?;
+        if let Some(shape) = rotary::read(at, &object, family)? {
+            return Ok(shape);
+        }
         CONFIG.check(at, &object)?;
         if family == Family::Mpnet {
             let hint = "Hugging Face's library ignores this key and computes with 32";
@@ -124,6 +221,7 @@ impl ModelShape {
         let config: Config = read_keys(at, object)?;
         let hidden = i64::from(config.hidden_size.get());
         let layers = i64::from(config.num_hidden_layers.get());
+        let heads = i64::from(config.num_attention_heads.get());
         let size =
             |key: Option<NonZeroU32>, usual: i64| key.map_or(usual, |size| size.get().into());
         let mut shape = Self {
@@ -138,7 +236,10 @@ impl ModelShape {
                 Family::Albert => size(config.num_hidden_groups, 1),
                 _ => layers,
             },
-            heads: config.num_attention_heads.get().into(),
+            heads,
+            key_heads: heads,
+            width: hidden / heads,
+            divisor: (hidden / heads) as f64,
             intermediate: config.intermediate_size.get().into(),
             vocabulary: config.vocab_size.get().into(),
             positions: config.max_position_embeddings.get().into(),
@@ -164,8 +265,15 @@ impl ModelShape {
             dropout: config.hidden_dropout_prob,
             attention_dropout: config.attention_probs_dropout_prob,
             activation: activation(at, family, config.hidden_act.as_deref())?,
+            layer: LayerForm::of_bert(),
+            reaches: Vec::new(),
+            classifier: ClassifierForm::of(family),
         };
         shape.check(at)?;
+        if hidden % heads != 0 {
+            let found = format!("hidden_size {hidden} with {heads} heads");
+            bail!(at, "hidden_size a multiple of num_attention_heads", found, COPY_AGAIN);
+        }
         if family.is_deberta() {
             shape.disentangled = Some(Disentangled::read(at, &config, &shape)?);
         }
@@ -179,11 +287,7 @@ impl ModelShape {
 
     /// Refuses sizes that do not fit together.
     fn check(&self, at: &Path) -> Result<()> {
-        let Self { family, hidden, heads, layers, groups, positions, segments, .. } = self;
-        if hidden % heads != 0 {
-            let found = format!("hidden_size {hidden} with {heads} heads");
-            bail!(at, "hidden_size a multiple of num_attention_heads", found, COPY_AGAIN);
-        }
+        let Self { family, layers, groups, positions, segments, .. } = self;
         if *layers > MOST_LAYERS {
             bail!(at, "num_hidden_layers at most {MOST_LAYERS}", "{layers}", COPY_AGAIN);
         }
@@ -191,8 +295,10 @@ impl ModelShape {
             let found = format!("{groups} groups of {layers} layers");
             bail!(at, "num_hidden_groups at most num_hidden_layers", found, COPY_AGAIN);
         }
-        let has_segments = !matches!(family, Family::DistilBert | Family::Mpnet);
-        if has_segments && !family.is_deberta() && *segments == 0 {
+        let has_segments = !matches!(family, Family::DistilBert | Family::Mpnet)
+            && !family.is_deberta()
+            && !rotary::is_rotary(*family);
+        if has_segments && *segments == 0 {
             bail!(at, "type_vocab_size of at least 1", "0", COPY_AGAIN);
         }
         for (key, share) in [

@@ -24,11 +24,17 @@ pub enum Family {
     Deberta,
     /// DeBERTa 2 and 3 (He et al., ICLR 2023): distances in buckets.
     DebertaV2,
+    /// Warner et al., arXiv 2412.13663: rotary positions, local attention in most layers.
+    ModernBert,
+    /// Yang et al., arXiv 2505.09388: a decoder, whose tokens attend to earlier ones.
+    Qwen3,
+    /// Gemma Team, arXiv 2503.19786: a decoder, or, as EmbeddingGemma, an encoder.
+    Gemma3,
 }
 
 /// Every supported `model_type`, the prefix of its classes in Hugging Face's library, the name of its
 /// family, and the family.
-const FAMILIES: [(&str, &str, &str, Family); 10] = [
+const FAMILIES: [(&str, &str, &str, Family); 13] = [
     ("bert", "Bert", "BERT", Family::Bert),
     ("roberta", "Roberta", "RoBERTa", Family::Roberta),
     ("xlm-roberta", "XLMRoberta", "RoBERTa", Family::Roberta),
@@ -39,6 +45,9 @@ const FAMILIES: [(&str, &str, &str, Family); 10] = [
     ("mpnet", "MPNet", "MPNet", Family::Mpnet),
     ("deberta", "Deberta", "DeBERTa", Family::Deberta),
     ("deberta-v2", "DebertaV2", "DeBERTa-v2", Family::DebertaV2),
+    ("modernbert", "ModernBert", "ModernBERT", Family::ModernBert),
+    ("qwen3", "Qwen3", "Qwen3", Family::Qwen3),
+    ("gemma3_text", "Gemma3Text", "Gemma 3", Family::Gemma3),
 ];
 
 impl Family {
@@ -48,23 +57,15 @@ impl Family {
         if let Some((.., family)) = FAMILIES.iter().find(|(known, ..)| *known == name) {
             return Ok(*family);
         }
-        let hint = match name {
-            "modernbert" => {
-                "ModernBERT's rotary positions and local attention are not supported; a BERT, \
-                 RoBERTa or MPNet of the same size is"
-            }
-            _ => {
-                "a server such as text-embeddings-inference, vLLM or llama.cpp may serve it, and a table \
-                 [models.NAME] names the server; the documentation lists the families that are read \
-                 (reference, Models)"
-            }
-        };
+        let hint = "a server such as text-embeddings-inference, vLLM or llama.cpp may serve it, and a table \
+                    [models.NAME] names the server; the documentation lists the families that are read \
+                    (reference, Models)";
         let known = FAMILIES.map(|(known, ..)| format!("`{known}`")).join(", ");
         bail!(at, "model_type {known}", "`{name}`", hint);
     }
 
     /// The supported values of `model_type`.
-    pub fn model_types() -> [&'static str; 10] {
+    pub fn model_types() -> [&'static str; 13] {
         FAMILIES.map(|(name, ..)| name)
     }
 
@@ -72,6 +73,11 @@ impl Family {
     pub fn class_of(model_type: &str) -> &'static str {
         let found = FAMILIES.iter().find(|(known, ..)| *known == model_type);
         found.map_or("Bert", |(_, class, ..)| class)
+    }
+
+    /// True if positions are rotary: then only distances count, and padding at either side changes nothing.
+    pub(crate) fn has_rotary_positions(self) -> bool {
+        matches!(self, Self::ModernBert | Self::Qwen3 | Self::Gemma3)
     }
 
     /// True if distances between tokens are attended to.

@@ -18,6 +18,7 @@ mod family;
 mod files;
 pub mod guard;
 mod kind;
+mod late;
 mod lookup;
 mod modules;
 mod recognise;
@@ -30,13 +31,16 @@ mod tokens;
 mod unknown;
 
 use clariq_core::{Checksum, ProblemKind, Result, bail, count_of, problem};
-pub use config::{Activation, Disentangled, MOST_LAYERS, ModelShape};
+pub use config::{
+    Activation, ClassifierForm, Disentangled, LayerForm, MOST_LAYERS, ModelShape, Norms, Reach,
+};
 pub use family::Family;
 pub use files::{
     COPY_AGAIN, DOCUMENTED, OTHER_MODELS, Object, expect_usual, missing, parse_object, read_keys,
     read_object, read_optional, weights_of_model,
 };
 pub use kind::kind_of;
+pub use late::{Expansion, LateInteraction, Strategy};
 pub use lookup::{Lookup, LookupFolder};
 pub use modules::Module;
 use modules::Modules;
@@ -107,6 +111,9 @@ impl ModelFolder {
         check_numbers(&weights)?;
         let tokenizer = find_tokenizer(path)?;
         let transformer = TransformerConfig::read(path)?;
+        if !late::is_late(root)? {
+            transformer.expect_one_length(path)?;
+        }
         let mut tokenizer_config = TokenizerConfig::read(path)?;
         let class = config.get("tokenizer_class").and_then(Value::as_str).map(str::to_owned);
         tokenizer_config.tokenizer_class = tokenizer_config.tokenizer_class.or(class);
@@ -160,6 +167,11 @@ impl ModelFolder {
     /// The way in which the model, as an encoder, gives a text its vector.
     pub fn sentence(&self) -> Result<Sentence> {
         let hidden = usize::try_from(self.shape.hidden).unwrap_or_default();
+        if let Some(modules) =
+            self.modules.as_ref().filter(|_| late::is_late(&self.root).unwrap_or(false))
+        {
+            return late::read(&self.root, &self.path, hidden, modules);
+        }
         Sentence::read(&self.root, hidden, self.modules.as_ref())
     }
 

@@ -26,7 +26,8 @@ pub(super) struct ModuleEntry {
 impl ModuleEntry {
     /// The class of sentence-transformers, without its Python module, which changed over releases.
     pub(super) fn class(&self) -> Option<&str> {
-        let class = self.r#type.strip_prefix("sentence_transformers.")?;
+        let class = self.r#type.strip_prefix("sentence_transformers.");
+        let class = class.or_else(|| self.r#type.strip_prefix("pylate."))?;
         Some(class_name(class))
     }
 }
@@ -185,6 +186,17 @@ struct DenseConfig {
     out_features: NonZeroUsize,
     bias: Option<bool>,
     activation_function: Option<String>,
+    use_residual: Option<bool>,
+    module_input_name: Option<String>,
+    module_output_name: Option<String>,
+}
+
+/// `config.json` of a normalisation to length 1.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct NormalizeConfig {
+    module_input_name: Option<String>,
+    module_output_name: Option<String>,
 }
 
 /// `config.json` of a layer normalisation.
@@ -205,6 +217,8 @@ pub enum Module {
         /// The length of its output.
         to: usize,
         bias: bool,
+        /// True if the input is added to the output, by a matrix where their lengths differ.
+        residual: bool,
         activation: Activation,
     },
     /// Layer normalisation with the epsilon of PyTorch.
@@ -218,15 +232,18 @@ pub enum Module {
 }
 
 impl Module {
-    pub(super) fn dense(folder: &Path, dim: usize) -> Result<Self> {
+    pub(super) fn dense(folder: &Path, dim: usize, of: &str) -> Result<Self> {
         let at = folder.join("config.json");
         let config: DenseConfig = read_required(&at, &DENSE)?;
+        expect_vector_of(of, &at, "module_input_name", config.module_input_name.as_deref())?;
+        expect_vector_of(of, &at, "module_output_name", config.module_output_name.as_deref())?;
         expect_dim(&at, "in_features", dim, config.in_features)?;
         Ok(Self::Dense {
             weights: weights_in(folder)?,
             from: dim,
             to: config.out_features.get(),
             bias: config.bias.unwrap_or(true),
+            residual: config.use_residual.unwrap_or(false),
             activation: activation(&at, config.activation_function.as_deref())?,
         })
     }
@@ -238,9 +255,11 @@ impl Module {
         Ok(Self::LayerNorm { weights: weights_in(folder)?, dim })
     }
 
-    pub(super) fn normalize(folder: &Path) -> Result<Self> {
+    pub(super) fn normalize(folder: &Path, of: &str) -> Result<Self> {
         let at = folder.join("config.json");
-        NORMALIZE.check(&at, &read_object(&at)?.unwrap_or_default())?;
+        let config: NormalizeConfig = NORMALIZE.read_file(&at)?.unwrap_or_default();
+        expect_vector_of(of, &at, "module_input_name", config.module_input_name.as_deref())?;
+        expect_vector_of(of, &at, "module_output_name", config.module_output_name.as_deref())?;
         Ok(Self::Normalize)
     }
 
@@ -256,9 +275,10 @@ impl Module {
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Dense { bias, activation, .. } => {
+            Self::Dense { bias, activation, residual, .. } => {
                 let without = if *bias { "" } else { " without bias" };
-                write!(f, "Dense{without} ({activation:?})")
+                let sum = if *residual { ", added to its input" } else { "" };
+                write!(f, "Dense{without} ({activation:?}{sum})")
             }
             Self::LayerNorm { .. } => f.write_str("LayerNorm"),
             Self::Normalize => f.write_str("Normalize"),
@@ -272,6 +292,15 @@ pub(crate) fn read_required<T: DeserializeOwned>(at: &Path, keys: &Keys) -> Resu
         bail!(at, "the configuration of a module", "no such file", hint);
     };
     keys.read(at, object)
+}
+
+/// Refuses a module that reads or writes something other than the vectors that the modules are `of`.
+fn expect_vector_of(of: &str, at: &Path, key: &str, name: Option<&str>) -> Result<()> {
+    match name {
+        None => Ok(()),
+        Some(name) if name == of => Ok(()),
+        Some(other) => bail!(at, "{key} `{of}`", "`{other}`", DOCUMENTED),
+    }
 }
 
 /// Refuses a size that differs from the output of the module before.

@@ -2,6 +2,7 @@
 //! sentence-transformers.
 
 use crate::files::{DOCUMENTED, Object};
+use crate::late::LateInteraction;
 use crate::modules::{Module, ModuleEntry, Modules, PoolingConfig, class_name};
 use crate::settings::{SENTENCE_SETTINGS, SentenceTransformersConfig};
 use clariq_core::{Pooling, ReadingOverrides, Result, Similarity, bail};
@@ -25,7 +26,12 @@ pub struct Sentence {
     pub query_prompt: String,
     /// The prompt before a document.
     pub document_prompt: String,
+    /// How tokens are chosen, in folders that give each token a vector: these have no pooling.
+    pub late: Option<LateInteraction>,
 }
+
+/// What the modules after pooling read and write.
+const OF_TEXT: &str = "sentence_embedding";
 
 impl Sentence {
     /// The default without `modules.json`, as in sentence-transformers: mean pooling.
@@ -38,6 +44,7 @@ impl Sentence {
             similarity: Similarity::Cosine,
             query_prompt: String::new(),
             document_prompt: String::new(),
+            late: None,
         }
     }
 
@@ -126,7 +133,7 @@ impl Sentence {
                 self.full_dim *= self.poolings.len();
             }
             (Some("Dense"), true) => {
-                let dense = Module::dense(&folder, self.full_dim)?;
+                let dense = Module::dense(&folder, self.full_dim, OF_TEXT)?;
                 if let Module::Dense { to, .. } = dense {
                     self.full_dim = to;
                 }
@@ -135,7 +142,7 @@ impl Sentence {
             (Some("LayerNorm"), true) => {
                 self.modules.push(Module::layer_norm(&folder, self.full_dim)?);
             }
-            (Some("Normalize"), true) => self.modules.push(Module::normalize(&folder)?),
+            (Some("Normalize"), true) => self.modules.push(Module::normalize(&folder, OF_TEXT)?),
             // Only training uses it.
             (Some("Dropout"), _) => {}
             _ => {
@@ -179,9 +186,10 @@ impl Sentence {
     /// Everything that the vectors depend on, besides weights and tokens.
     pub fn digest(&self) -> String {
         let modules: Vec<String> = self.modules.iter().map(Module::to_string).collect();
-        let Self { poolings, dim, similarity, query_prompt, document_prompt, .. } = self;
+        let Self { poolings, dim, similarity, query_prompt, document_prompt, late, .. } = self;
+        let late = late.as_ref().map_or_else(String::new, |late| format!(" {late:?}"));
         format!(
-            "{poolings:?} {modules:?} {dim} {similarity:?} {query_prompt:?} {document_prompt:?}"
+            "{poolings:?} {modules:?} {dim} {similarity:?} {query_prompt:?} {document_prompt:?}{late}"
         )
     }
 

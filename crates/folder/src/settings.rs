@@ -97,6 +97,10 @@ pub(crate) struct TransformerConfig {
     pub(crate) do_lower_case: bool,
     module_output_name: Option<String>,
     modality_config: BTreeMap<String, Modality>,
+    // Read by `late`, for the folders that it is about.
+    query_length: Option<Value>,
+    document_length: Option<Value>,
+    query_expansion: Option<Value>,
 }
 
 /// The method that reads a kind of input.
@@ -113,6 +117,23 @@ impl TransformerConfig {
         let config: Self = TRANSFORMER.read_file(&at)?.unwrap_or_default();
         config.check(&at)?;
         Ok(config)
+    }
+
+    /// Refuses lengths of both sides, which only folders that give each token a vector have.
+    pub(crate) fn expect_one_length(&self, path: &Path) -> Result<()> {
+        let own = [
+            ("query_length", &self.query_length),
+            ("document_length", &self.document_length),
+            ("query_expansion", &self.query_expansion),
+        ];
+        for (key, value) in own {
+            if let Some(value) = value {
+                let at = path.join("sentence_bert_config.json");
+                let hint = "max_seq_length holds for requests and documents of an encoder";
+                bail!(&at, "no {key}", "`{value}`", hint);
+            }
+        }
+        Ok(())
     }
 
     /// The first of these files that is in a transformer's folder.
@@ -140,7 +161,8 @@ impl TransformerConfig {
     fn check(&self, at: &Path) -> Result<()> {
         for (kind, modality) in &self.modality_config {
             let output = modality.method_output_name.as_deref();
-            let is_text = matches!(kind.as_str(), "text" | "message")
+            // A message is rendered by a chat template, which is not done here.
+            let is_text = kind == "text"
                 && modality.method == "forward"
                 && matches!(output, Some("last_hidden_state" | "logits"));
             if !is_text {
@@ -177,6 +199,8 @@ pub struct TokenizerConfig {
     truncation_side: Option<Side>,
     padding_side: Option<Side>,
     split_special_tokens: Option<bool>,
+    mask_token: Option<Value>,
+    eos_token: Option<Value>,
     /// The class of the tokenizer in Hugging Face's library.
     pub tokenizer_class: Option<String>,
     /// Tokens beside those of the tokenizer's file.
@@ -223,10 +247,11 @@ impl TokenizerConfig {
         Ok(())
     }
 
-    /// Refuses padding at the left, where the tokenizer's file or the settings, which win, have it.
-    pub(crate) fn check_padding(&self, at: &Path, is_left: bool) -> Result<()> {
+    /// Refuses padding at the left, where the tokenizer's file or the settings, which win, have it, and
+    /// positions are counted from the left.
+    pub(crate) fn check_padding(&self, at: &Path, is_left: bool, family: Family) -> Result<()> {
         let is_left = self.padding_side.map_or(is_left, |side| side == Side::Left);
-        if is_left {
+        if is_left && !family.has_rotary_positions() {
             let hint = "a vector would depend on the lengths of the texts beside its own";
             bail!(at, "padding_side `right`", "`left`", hint);
         }
@@ -258,6 +283,15 @@ impl TokenizerConfig {
         self.add_prefix_space.unwrap_or(false)
     }
 
+    /// The tokens that expand a request: `[MASK]`, or else the one that ends a text.
+    pub(crate) fn usual_expansion(&self) -> Vec<String> {
+        let text = |token: &Value| {
+            let content = token.get("content").unwrap_or(token).as_str();
+            content.map(str::to_owned)
+        };
+        [&self.mask_token, &self.eos_token].into_iter().flatten().filter_map(text).collect()
+    }
+
     /// The class of the tokenizer without its ending, which Hugging Face's library derives from the
     /// `model_type` if the file has none.
     pub(crate) fn class(&self, family: Family) -> &str {
@@ -269,7 +303,9 @@ impl TokenizerConfig {
                 Family::Mpnet => "MPNet",
                 Family::Roberta => "Roberta",
                 Family::Deberta => "Deberta",
-                Family::Albert | Family::DebertaV2 => "",
+                Family::Qwen3 => "Qwen2",
+                Family::Gemma3 => "Gemma",
+                Family::Albert | Family::DebertaV2 | Family::ModernBert => "",
             };
         };
         let name = class.strip_suffix("Fast").unwrap_or(class);

@@ -7,6 +7,7 @@
 
 mod config;
 mod page;
+mod rotary;
 mod sentence;
 mod text_generator;
 mod tokenizer;
@@ -15,9 +16,10 @@ use crate::files::{CONVERT, Object, expect_usual, read_keys, read_object};
 use clariq_core::Result;
 pub use config::CONFIG;
 pub use page::page;
+pub(crate) use rotary::{GEMMA3, MODERNBERT, QWEN3};
 pub(crate) use sentence::{
-    DENSE, LAYER_NORM, LOOKUP, MODULE_LIST, NORMALIZE, POOLING, ROUTER, SENTENCE, SPLADE,
-    STATIC_EMBEDDING, TRANSFORMER,
+    DENSE, LATE, LAYER_NORM, LOOKUP, MODULE_LIST, MULTI_VECTOR_MASK, NORMALIZE, POOLING, ROUTER,
+    SENTENCE, SPLADE, STATIC_EMBEDDING, TRANSFORMER,
 };
 use serde::de::DeserializeOwned;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Tokens: texts and pairs as ids of the vocabulary.
 
 use crate::guard;
-use crate::{Family, ModelFolder, SAVE_TOKENIZER, TokenizerConfig};
+use crate::{DOCUMENTED, Family, ModelFolder, SAVE_TOKENIZER, TokenizerConfig};
 use clariq_core::{CutTexts, Result, TextCounter, bail, problem};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -22,6 +22,8 @@ pub struct Tokens {
     pub ids: Vec<i64>,
     /// 0 for the tokens of the first text, 1 for those of the second.
     pub segments: Vec<i64>,
+    /// The number of the last tokens that no token attends to.
+    pub unattended: usize,
 }
 
 /// The prompt before a text.
@@ -41,6 +43,12 @@ pub struct Tokenize {
     most: usize,
     /// The side at which long texts are cut.
     cut_at: TruncationDirection,
+    /// The most tokens that the model reads.
+    model_most: usize,
+    /// The most tokens of a request and of a document, where they are not the same.
+    lengths: [Option<usize>; 2],
+    /// `[MASK]` and the token that ends a text, where the settings name them.
+    usual_expansion: Vec<String>,
     /// Counts texts and pairs.
     read: TextCounter,
     name: String,
@@ -66,7 +74,19 @@ impl Tokenize {
         let name = folder.path.display().to_string();
         let prompts = Default::default();
         let read = TextCounter::default();
-        Ok(Self { tokenizer, marks_ends: true, prompts, most, cut_at, read, name })
+        let model_most = folder.shape.most_tokens() as usize;
+        Ok(Self {
+            tokenizer,
+            marks_ends: true,
+            prompts,
+            most,
+            cut_at,
+            model_most,
+            lengths: [None; 2],
+            usual_expansion: config.usual_expansion(),
+            read,
+            name,
+        })
     }
 
     /// A tokenizer that puts no special tokens around a text.
@@ -81,7 +101,18 @@ impl Tokenize {
         let name = path.display().to_string();
         let prompts = Default::default();
         let read = TextCounter::default();
-        Ok(Self { tokenizer, marks_ends: false, prompts, most, cut_at, read, name })
+        Ok(Self {
+            tokenizer,
+            marks_ends: false,
+            prompts,
+            most,
+            cut_at,
+            model_most: most,
+            lengths: [None; 2],
+            usual_expansion: Vec::new(),
+            read,
+            name,
+        })
     }
 
     /// The word of a number; the number itself if there is none.
@@ -96,15 +127,56 @@ impl Tokenize {
         Self { prompts: [query.to_owned(), document.to_owned()], ..self }
     }
 
+    /// Cuts requests and documents at lengths of their own, within the length that is set.
+    pub fn set_lengths(&mut self, lengths: [Option<usize>; 2]) {
+        self.lengths = lengths.map(|length| Some(length?.min(self.model_most)));
+    }
+
+    /// Makes one token of each of these beginnings of texts that the vocabulary has.
+    pub fn mark(&mut self, marks: &[String]) -> Result<()> {
+        for mark in marks {
+            let first = mark.split_whitespace().next();
+            let known = [Some(mark.as_str()), first].into_iter().flatten();
+            let mut known = known.filter(|mark| self.id_of(mark).is_some());
+            let (Some(_), Some(known)) = (first, known.next()) else { continue };
+            let token = AddedToken::from(known, true).normalized(false);
+            self.tokenizer
+                .add_special_tokens([token])
+                .map_err(|error| problem!(&*self.name, "a token `{known}`", "{error}"))?;
+        }
+        Ok(())
+    }
+
+    /// The id of a word of the vocabulary.
+    pub fn id_of(&self, word: &str) -> Option<i64> {
+        self.tokenizer.token_to_id(word).map(i64::from)
+    }
+
+    /// The id of the token that expands requests: the named one, `[MASK]`, or the one that ends a text.
+    pub fn expansion(&self, named: Option<&str>) -> Result<i64> {
+        let usual = || self.usual_expansion.iter().find_map(|word| self.id_of(word));
+        let found = named.map_or_else(usual, |word| self.id_of(word));
+        let Some(id) = found else {
+            let found = named.unwrap_or("no mask_token and no eos_token");
+            bail!(&*self.name, "a token for query_expansion", "{found}", DOCUMENTED);
+        };
+        Ok(id)
+    }
+
     /// The tokens of each text, in order.
     pub fn texts(&self, texts: &[&str], prompt: PromptKind) -> Result<Vec<Tokens>> {
         let before = &self.prompts[usize::from(prompt == PromptKind::Document)];
-        texts.par_iter().map(|&text| self.tokens(&format!("{before}{text}"), None)).collect()
+        let own = self.lengths[usize::from(prompt == PromptKind::Document)];
+        let most = own.unwrap_or(self.most);
+        texts.par_iter().map(|&text| self.tokens(&format!("{before}{text}"), None, most)).collect()
     }
 
     /// The tokens of each pair, in order.
     pub fn pairs(&self, pairs: &[(&str, &str)]) -> Result<Vec<Tokens>> {
-        pairs.par_iter().map(|&(first, second)| self.tokens(first, Some(second))).collect()
+        pairs
+            .par_iter()
+            .map(|&(first, second)| self.tokens(first, Some(second), self.most))
+            .collect()
     }
 
     /// The texts and pairs that were cut because they were too long for the model.
@@ -124,10 +196,10 @@ impl Tokenize {
 
     /// The tokens of a text or of a pair. They are cut here because the crate `tokenizers` cuts long
     /// texts at another place than Hugging Face's library.
-    fn tokens(&self, first: &str, second: Option<&str>) -> Result<Tokens> {
+    fn tokens(&self, first: &str, second: Option<&str>, most: usize) -> Result<Tokens> {
         let mut first = self.encode(first)?;
         let mut second = second.map(|text| self.encode(text)).transpose()?;
-        let mut room = self.most;
+        let mut room = most;
         if self.marks_ends {
             room -= count_special_tokens(&self.tokenizer, second.is_some());
         }
@@ -147,7 +219,8 @@ impl Tokenize {
         }
         let add_special_tokens = || self.tokenizer.post_process(first, second, self.marks_ends);
         let encoding = guard::call(Path::new(&self.name), add_special_tokens)?;
-        Ok(Tokens { ids: to_i64(encoding.get_ids()), segments: to_i64(encoding.get_type_ids()) })
+        let (ids, segments) = (to_i64(encoding.get_ids()), to_i64(encoding.get_type_ids()));
+        Ok(Tokens { ids, segments, unattended: 0 })
     }
 }
 
@@ -180,7 +253,8 @@ fn read_tokenizer(
     tokenizer.set_encode_special_tokens(config.splits_special_tokens());
     check_vocabulary(path, &tokenizer, vocabulary)?;
     let padding = tokenizer.get_padding().map(|padding| &padding.direction);
-    config.check_padding(path, matches!(padding, Some(PaddingDirection::Left)))?;
+    let is_left = matches!(padding, Some(PaddingDirection::Left));
+    config.check_padding(path, is_left, family)?;
     let own = tokenizer.get_truncation().map(|truncation| truncation.direction);
     let cut_at = match config.cuts_beginnings() {
         Some(true) => TruncationDirection::Left,

@@ -1,12 +1,14 @@
 //! The keys of a folder's files that the table does not have.
 
 use crate::files::{Object, read_object, read_optional};
+use crate::late::is_late;
 use crate::modules::{MODULES, Modules, class_name};
 use crate::settings::{SENTENCE_SETTINGS, TransformerConfig};
 use crate::sparse::{ROUTER_SETTINGS, RouterConfig};
 use crate::table::{
-    CONFIG, DENSE, Keys, LAYER_NORM, LOOKUP, MODULE_LIST, NORMALIZE, POOLING, ROUTER, SENTENCE,
-    SPLADE, STATIC_EMBEDDING, TEXT_GENERATOR, TOKENIZER, TRANSFORMER,
+    CONFIG, DENSE, GEMMA3, Keys, LATE, LAYER_NORM, LOOKUP, MODERNBERT, MODULE_LIST,
+    MULTI_VECTOR_MASK, NORMALIZE, POOLING, QWEN3, ROUTER, SENTENCE, SPLADE, STATIC_EMBEDDING,
+    TEXT_GENERATOR, TOKENIZER, TRANSFORMER,
 };
 use clariq_core::Result;
 use serde_json::Value;
@@ -20,7 +22,8 @@ pub fn unknown_keys(root: &Path) -> Result<Vec<String>> {
         unknown.extend(keys.into_iter().map(|key| format!("{file}: {key}")));
     };
     let modules = modules(root)?;
-    let mut files = vec![(root.join(SENTENCE_SETTINGS), &SENTENCE)];
+    let settings = if is_late(root)? { &LATE } else { &SENTENCE };
+    let mut files = vec![(root.join(SENTENCE_SETTINGS), settings)];
     for (class, folder) in &modules {
         files.extend(files_of(class, folder)?);
     }
@@ -65,6 +68,7 @@ fn files_of(class: &str, folder: &Path) -> Result<Vec<(PathBuf, &'static Keys)>>
         "Dense" => &DENSE,
         "LayerNorm" => &LAYER_NORM,
         "Normalize" => &NORMALIZE,
+        "MultiVectorMask" => &MULTI_VECTOR_MASK,
         "SpladePooling" => &SPLADE,
         "SparseStaticEmbedding" | "IDF" => &LOOKUP,
         "StaticEmbedding" => &STATIC_EMBEDDING,
@@ -84,8 +88,14 @@ fn files_of_transformer(folder: &Path) -> Result<Vec<(PathBuf, &'static Keys)>> 
             tokenizer,
         ],
         Some("model2vec") => vec![(config, &STATIC_EMBEDDING)],
-        _ => {
-            let mut files = vec![(config, &CONFIG), tokenizer];
+        model_type => {
+            let keys = match model_type {
+                Some("modernbert") => &MODERNBERT,
+                Some("qwen3") => &QWEN3,
+                Some("gemma3_text") => &GEMMA3,
+                _ => &CONFIG,
+            };
+            let mut files = vec![(config, keys), tokenizer];
             files.extend(TransformerConfig::find(folder).map(|at| (at, &TRANSFORMER)));
             files
         }

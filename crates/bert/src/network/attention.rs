@@ -1,41 +1,59 @@
 //! Attention, the only computation that needs the tokens of a text side by side.
 
 use super::distances::Distances;
-use super::{Layer, Network, WantedVectors, rows};
+use super::rotary::{Turns, blocks};
+use super::{Layer, Network, Places, WantedVectors, rows};
 use crate::batch::TokenBatch;
 use crate::weights::torch;
 use clariq_core::Result;
+use clariq_folder::ModelShape;
 use tch::Tensor;
 
 impl Network {
-    /// Attention over the queries, keys and values of all tokens (tokens × 3 hidden); returns the
-    /// wanted rows.
+    /// Attention over the queries, keys and values of all tokens; returns the wanted rows.
     pub(super) fn attend(
         &self,
         own: &Layer,
         projected: &Tensor,
         batch: &TokenBatch,
         wanted: WantedVectors,
-        distances: Option<&Distances>,
+        places: &Places,
     ) -> Result<Tensor> {
         let (texts, tokens) = batch.size();
-        let hidden = self.shape.hidden;
-        let heads = self.shape.heads;
-        let width = hidden / heads;
+        let &ModelShape { heads, key_heads, width, .. } = &self.shape;
         let projected = match &batch.padding {
             Some(padding) => rows(projected, &padding.numbers)?,
             None => projected.shallow_clone(),
         };
-        let split = projected.view([texts, tokens, 3, heads, width]).permute([2, 0, 3, 1, 4]);
-        let mut query = split.get(0);
-        let key = split.get(1);
-        let value = split.get(2);
+        let all = [texts, tokens, heads + 2 * key_heads, width];
+        let split = projected.view(all).transpose(1, 2);
+        let mut query = split.narrow(1, 0, heads);
+        let mut key = split.narrow(1, heads, key_heads);
+        let mut value = split.narrow(1, heads + key_heads, key_heads);
+        if let Some([query_norm, key_norm]) = &own.head_norms {
+            query = self.norm(query_norm, &query)?;
+            key = self.norm(key_norm, &key)?;
+        }
+        if let Some(turns) = places.turns {
+            query = turns.turn(&query)?;
+            key = turns.turn(&key)?;
+        }
+        if key_heads < heads {
+            let shared = heads / key_heads;
+            key = key.repeat_interleave_self_int(shared, 1, None);
+            value = value.repeat_interleave_self_int(shared, 1, None);
+        }
         if wanted == WantedVectors::First {
             query = query.narrow(2, 0, 1);
         }
-        let weights = self.attention_weights(own, &query, &key, batch, distances)?;
-        let mixed = self.products.matmul(&weights, &value)?;
-        let mixed = mixed.transpose(1, 2).reshape([-1, hidden]);
+        let mixed = match places.turns {
+            Some(turns) => self.attend_in_blocks([&query, &key, &value], batch, turns)?,
+            None => {
+                let weights = self.attention_weights(own, &query, &key, batch, places.distances)?;
+                self.products.matmul(&weights, &value)?
+            }
+        };
+        let mixed = mixed.transpose(1, 2).reshape([-1, heads * width]);
         match &batch.padding {
             Some(padding) if wanted == WantedVectors::All => rows(&mixed, &padding.cells),
             _ => Ok(mixed),
@@ -54,7 +72,7 @@ impl Network {
         // The variance of three products is three times that of one.
         let has_vectors = matches!(distances, Some(Distances::Vectors { .. }));
         let terms = if has_vectors { 3.0 } else { 1.0 };
-        let scale = 1.0 / (query.size()[3] as f64 * terms).sqrt();
+        let scale = 1.0 / (self.shape.divisor * terms).sqrt();
         let query = query * scale;
         let mut scores = self.products.matmul(&query, &key.transpose(-2, -1))?;
         match distances {
@@ -74,6 +92,43 @@ impl Network {
         if let Some(padding) = &batch.padding {
             scores += &padding.mask;
         }
+        self.weights_of(&scores, batch)
+    }
+
+    /// Attention with rotary positions: some queries at a time, and only the keys in their reach.
+    fn attend_in_blocks(
+        &self,
+        [query, key, value]: [&Tensor; 3],
+        batch: &TokenBatch,
+        turns: &Turns,
+    ) -> Result<Tensor> {
+        let (_, tokens) = batch.size();
+        let query = query * (1.0 / self.shape.divisor.sqrt());
+        let mut mixed = Vec::new();
+        for queries in blocks(query.size()[2]) {
+            let keys = turns.keys(&queries, tokens);
+            let length = keys.end - keys.start;
+            let some = query.narrow(2, queries.start, queries.end - queries.start);
+            let key = key.narrow(2, keys.start, length).transpose(-2, -1);
+            let mut scores = self.products.matmul(&some, &key)?;
+            let own = turns.mask(&queries, &keys, query.device());
+            let padding = batch.padding.as_ref();
+            let padding = padding.map(|padding| padding.mask.narrow(3, keys.start, length));
+            for mask in own.iter().chain(&padding) {
+                scores += mask;
+            }
+            let mut weights = self.weights_of(&scores, batch)?;
+            if let (Some(own), Some(padding), true) = (own, padding, batch.unattended > 0) {
+                // A token that sees none, as PyTorch 2.5 and later have it.
+                weights *= (own + padding).eq(0.0).any_dim(-1, true);
+            }
+            mixed.push(self.products.matmul(&weights, &value.narrow(2, keys.start, length))?);
+        }
+        Tensor::f_cat(&mixed, 2).map_err(torch("attention"))
+    }
+
+    /// Weights that sum to 1.
+    fn weights_of(&self, scores: &Tensor, batch: &TokenBatch) -> Result<Tensor> {
         let weights = scores.softmax(-1, scores.kind());
         if batch.train && self.shape.attention_dropout > 0.0 {
             let dropped = weights.f_dropout(self.shape.attention_dropout, true);

@@ -71,7 +71,7 @@ impl Network {
         let Linear { weight, bias } = &own.query_key_value;
         let part = |number: i64| {
             let weight = weight.narrow(0, number * hidden, hidden);
-            let bias = bias.narrow(0, number * hidden, hidden);
+            let bias = bias.as_ref().map(|bias| bias.narrow(0, number * hidden, hidden));
             project(&Linear::new(weight, bias))
         };
         Ok([part(1)?, part(0)?])

@@ -1,21 +1,24 @@
 //! The tensors of a network: loaded from weights, listed for training, and given back as weights.
 
 use super::{Layer, Network};
-use crate::names::{DISTANCE_NORM, distance_parts, distance_table, head_names, layer_tensor};
+use crate::names::{
+    DISTANCE_NORM, GATED, HEAD_NORM, HEAD_NORMS, LAST_NORM, NORM_BEFORE_ATTENTION,
+    NORM_BEFORE_INNER, QUERY_KEY_VALUE, distance_parts, distance_table, head_names, layer_tensor,
+};
 use crate::pooling::PoolingHead;
 use crate::products::{Linear, Products, SharedTensor};
 use crate::weights::{SELF, Weights};
 use clariq_core::Result;
-use clariq_folder::{Family, ModelFolder, ModelShape};
+use clariq_folder::{Family, ModelFolder, ModelShape, Norms};
 use tch::{Device, Kind, Tensor};
 
 pub(super) const WORDS: &str = "embeddings.word_embeddings.weight";
 const POSITIONS: &str = "embeddings.position_embeddings.weight";
 const SEGMENTS: &str = "embeddings.token_type_embeddings.weight";
 const PROJECT: &str = "embeddings_project";
-
-/// The part of a layer that holds query, key and value together.
-const QUERY_KEY_VALUE: &str = "attention.self.query_key_value";
+const ATTENTION: &str = "attention.output.dense";
+const INNER: &str = "intermediate.dense";
+const OUTER: &str = "output.dense";
 
 /// A tensor that training may change, with its name.
 pub(crate) type Parameter<'n> = (String, &'n mut Tensor);
@@ -30,7 +33,9 @@ pub(crate) fn decays(name: &str) -> bool {
 /// Adds a matrix and its bias to a list of parameters.
 pub(super) fn list<'n>(all: &mut Vec<Parameter<'n>>, name: &str, linear: &'n mut Linear) {
     all.push((format!("{name}.weight"), &mut linear.weight.0));
-    all.push((format!("{name}.bias"), &mut linear.bias.0));
+    if let Some(bias) = &mut linear.bias {
+        all.push((format!("{name}.bias"), &mut bias.0));
+    }
 }
 
 /// Copies weights to a device, as numbers of one kind.
@@ -50,43 +55,90 @@ impl Loader<'_> {
         Ok(SharedTensor(self.copy(self.weights.get(name, &size)?)))
     }
 
-    fn linear(&self, name: &str, size: &[i64]) -> Result<Linear> {
-        let [weight, bias] = self.weights.linear(name, size)?;
-        Ok(Linear::new(self.copy(weight), self.copy(bias)))
+    fn linear(&self, name: &str, size: &[i64], has_bias: bool) -> Result<Linear> {
+        let (weight, bias) = self.weights.linear(name, size, has_bias)?;
+        Ok(Linear::new(self.copy(weight), bias.map(|bias| self.copy(bias))))
+    }
+
+    fn norm(&self, name: &str, size: i64) -> Result<Linear> {
+        self.linear(name, &[size], self.shape.layer.has_norm_bias && !self.shape.layer.is_rms)
     }
 
     fn layer(&self, number: i64) -> Result<Layer> {
-        let &ModelShape { hidden, intermediate, .. } = self.shape;
-        let part = |part: &str, size: &[i64]| self.linear(&layer_tensor(number, part), size);
+        let &ModelShape { hidden, intermediate, heads, width, layer: form, .. } = self.shape;
+        let name = |part: &str| layer_tensor(number, part);
+        let is_normed_before = form.norms != Norms::After;
+        let norm = |part: &str, is_there: bool| {
+            is_there.then(|| self.norm(&name(part), hidden)).transpose()
+        };
         let distances = self.shape.disentangled.as_ref();
         let has_projections = distances.is_some_and(|distances| !distances.is_shared);
         let mut distance_projections = None;
         if has_projections {
             distance_projections = Some(self.distance_projections(number)?);
         }
+        let mut head_norms = None;
+        if form.heads_are_normed {
+            let [query, key] = HEAD_NORMS;
+            head_norms = Some([self.norm(&name(query), width)?, self.norm(&name(key), width)?]);
+        }
+        let has_first = is_normed_before && (number > 0 || form.first_is_normed);
+        let output = [hidden, heads * width];
         Ok(Layer {
+            before_attention: norm(NORM_BEFORE_ATTENTION, has_first)?,
             query_key_value: self.query_key_value(number)?,
+            head_norms,
             distance_projections,
-            attention: part("attention.output.dense", &[hidden, hidden])?,
-            attention_norm: part("attention.output.LayerNorm", &[hidden])?,
-            inner: part("intermediate.dense", &[intermediate, hidden])?,
-            outer: part("output.dense", &[hidden, intermediate])?,
-            norm: part("output.LayerNorm", &[hidden])?,
+            attention: self.linear(&name(ATTENTION), &output, form.has_attention_bias)?,
+            attention_norm: norm("attention.output.LayerNorm", form.norms != Norms::Before)?,
+            before_inner: norm(NORM_BEFORE_INNER, is_normed_before)?,
+            inner: self.inner(number)?,
+            outer: self.linear(&name(OUTER), &[hidden, intermediate], form.has_inner_bias)?,
+            norm: norm("output.LayerNorm", form.norms != Norms::Before)?,
         })
+    }
+
+    /// The first product of the feed-forward part; of a gated one, both products.
+    fn inner(&self, layer: i64) -> Result<Linear> {
+        let &ModelShape { hidden, intermediate, layer: form, .. } = self.shape;
+        let whole = layer_tensor(layer, INNER);
+        if !form.is_gated {
+            return self.linear(&whole, &[intermediate, hidden], form.has_inner_bias);
+        }
+        if self.weights.has(&whole) {
+            return self.linear(&whole, &[2 * intermediate, hidden], form.has_inner_bias);
+        }
+        let size = [intermediate, hidden];
+        self.joined(&GATED.map(|part| (layer_tensor(layer, part), size)), form.has_inner_bias)
     }
 
     /// The matrices of query, key and value of a layer as one.
     fn query_key_value(&self, layer: i64) -> Result<Linear> {
-        let hidden = self.shape.hidden;
+        let &ModelShape { hidden, heads, key_heads, width, layer: form, .. } = self.shape;
+        let whole = layer_tensor(layer, QUERY_KEY_VALUE);
+        if self.weights.has(&whole) {
+            let size = [(heads + 2 * key_heads) * width, hidden];
+            return self.linear(&whole, &size, form.has_attention_bias);
+        }
+        let mut parts = Vec::new();
+        for (part, heads) in SELF.into_iter().zip([heads, key_heads, key_heads]) {
+            let name = layer_tensor(layer, &format!("attention.self.{part}"));
+            parts.push((name, [heads * width, hidden]));
+        }
+        self.joined(&parts, form.has_attention_bias)
+    }
+
+    /// Matrices as one, with their rows one after the other.
+    fn joined(&self, parts: &[(String, [i64; 2])], has_bias: bool) -> Result<Linear> {
         let mut matrices = Vec::new();
         let mut biases = Vec::new();
-        for part in SELF {
-            let name = layer_tensor(layer, &format!("attention.self.{part}"));
-            let [weight, bias] = self.weights.linear(&name, &[hidden, hidden])?;
+        for (name, size) in parts {
+            let (weight, bias) = self.weights.linear(name, size, has_bias)?;
             matrices.push(self.copy(weight));
-            biases.push(self.copy(bias));
+            biases.extend(bias.map(|bias| self.copy(bias)));
         }
-        Ok(Linear::new(Tensor::cat(&matrices, 0), Tensor::cat(&biases, 0)))
+        let bias = has_bias.then(|| Tensor::cat(&biases, 0));
+        Ok(Linear::new(Tensor::cat(&matrices, 0), bias))
     }
 
     /// DeBERTa's projections of distances to keys and to queries. The first version has no bias for
@@ -98,11 +150,11 @@ impl Loader<'_> {
             Family::Deberta => {
                 let weight = self.weights.get(&format!("{key}.weight"), &[hidden, hidden])?;
                 let no_bias = Tensor::zeros([hidden], (self.kind, self.device));
-                Linear::new(self.copy(weight), no_bias)
+                Linear::new(self.copy(weight), Some(no_bias))
             }
-            _ => self.linear(&key, &[hidden, hidden])?,
+            _ => self.linear(&key, &[hidden, hidden], true)?,
         };
-        Ok([to_key, self.linear(&query, &[hidden, hidden])?])
+        Ok([to_key, self.linear(&query, &[hidden, hidden], true)?])
     }
 
     /// The table of distances: biases per head in MPNet, vectors in DeBERTa.
@@ -144,11 +196,11 @@ impl Network {
         }
         let mut distance_norm = None;
         if shape.disentangled.as_ref().is_some_and(|distances| distances.is_normed) {
-            distance_norm = Some(loader.linear(DISTANCE_NORM, &[hidden])?);
+            distance_norm = Some(loader.linear(DISTANCE_NORM, &[hidden], true)?);
         }
         let mut project = None;
         if family == Family::Albert || embedding != hidden {
-            project = Some(loader.linear(PROJECT, &[hidden, embedding])?);
+            project = Some(loader.linear(PROJECT, &[hidden, embedding], true)?);
         }
         let mut has_bias = None;
         if family == Family::Deberta {
@@ -156,15 +208,27 @@ impl Network {
             let _ = ones.narrow(0, hidden, hidden).zero_();
             has_bias = Some(SharedTensor(ones));
         }
+        let mut embedding_norm = None;
+        if shape.layer.embedding_is_normed {
+            embedding_norm = Some(loader.norm("embeddings.LayerNorm", embedding)?);
+        }
+        let mut last_norm = None;
+        if shape.layer.norms != Norms::After {
+            last_norm = Some(loader.norm(LAST_NORM, hidden)?);
+        }
         let (dense_name, classifier_name) = head_names(family);
         let mut dense = None;
-        if weights.has(dense_name) {
-            dense = Some(loader.linear(dense_name, &[hidden, hidden])?);
+        if let Some(name) = dense_name.filter(|name| weights.has(name)) {
+            dense = Some(loader.linear(name, &[hidden, hidden], shape.classifier.has_bias)?);
         }
         let mut classifier = None;
+        let mut head_norm = None;
         if weights.has(classifier_name) {
-            let classes = weights.classes(classifier_name);
-            classifier = Some(loader.linear(classifier_name, &[classes, hidden])?);
+            let size = [weights.classes(classifier_name), hidden];
+            classifier = Some(loader.linear(classifier_name, &size, dense_name.is_some())?);
+            if shape.classifier.is_normed {
+                head_norm = Some(loader.norm(HEAD_NORM, hidden)?);
+            }
         }
         Ok(Self {
             shape: shape.clone(),
@@ -174,13 +238,15 @@ impl Network {
             padding: shape.positions_after,
             segments,
             uses_segments: folder.uses_segments(),
-            embedding_norm: loader.linear("embeddings.LayerNorm", &[embedding])?,
+            embedding_norm,
             project,
             layers,
             distances: loader.distances()?,
             distance_norm,
             has_bias,
+            last_norm,
             dense,
+            head_norm,
             classifier,
             head,
             word_head: None,
@@ -200,24 +266,37 @@ impl Network {
         for (name, table) in tables {
             all.extend(table.as_mut().map(|table| (name.to_owned(), &mut table.0)));
         }
-        list(&mut all, "embeddings.LayerNorm", &mut self.embedding_norm);
-        if let Some(norm) = &mut self.distance_norm {
-            list(&mut all, DISTANCE_NORM, norm);
-        }
-        if let Some(project) = &mut self.project {
-            list(&mut all, PROJECT, project);
+        let outside = [
+            ("embeddings.LayerNorm", &mut self.embedding_norm),
+            (DISTANCE_NORM, &mut self.distance_norm),
+            (PROJECT, &mut self.project),
+        ];
+        for (name, linear) in outside {
+            if let Some(linear) = linear {
+                list(&mut all, name, linear);
+            }
         }
         for (number, layer) in (0..).zip(&mut self.layers) {
+            let [query_norm, key_norm] = match &mut layer.head_norms {
+                Some([query, key]) => [Some(query), Some(key)],
+                None => [None, None],
+            };
             let parts = [
-                (QUERY_KEY_VALUE, &mut layer.query_key_value),
-                ("attention.output.dense", &mut layer.attention),
-                ("attention.output.LayerNorm", &mut layer.attention_norm),
-                ("intermediate.dense", &mut layer.inner),
-                ("output.dense", &mut layer.outer),
-                ("output.LayerNorm", &mut layer.norm),
+                (NORM_BEFORE_ATTENTION, layer.before_attention.as_mut()),
+                (QUERY_KEY_VALUE, Some(&mut layer.query_key_value)),
+                (HEAD_NORMS[0], query_norm),
+                (HEAD_NORMS[1], key_norm),
+                (ATTENTION, Some(&mut layer.attention)),
+                ("attention.output.LayerNorm", layer.attention_norm.as_mut()),
+                (NORM_BEFORE_INNER, layer.before_inner.as_mut()),
+                (INNER, Some(&mut layer.inner)),
+                (OUTER, Some(&mut layer.outer)),
+                ("output.LayerNorm", layer.norm.as_mut()),
             ];
             for (name, linear) in parts {
-                list(&mut all, &layer_tensor(number, name), linear);
+                if let Some(linear) = linear {
+                    list(&mut all, &layer_tensor(number, name), linear);
+                }
             }
             let parts = layer.distance_projections.as_mut().into_iter().flatten();
             for (name, linear) in distance_parts(family).into_iter().zip(parts) {
@@ -228,7 +307,13 @@ impl Network {
             let [to_key, _] = distance_parts(family);
             all.retain(|(name, _)| !name.ends_with(&format!("{to_key}.bias")));
         }
-        for (name, linear) in [(dense, &mut self.dense), (classifier, &mut self.classifier)] {
+        let head = [
+            (LAST_NORM, &mut self.last_norm),
+            (dense.unwrap_or_default(), &mut self.dense),
+            (HEAD_NORM, &mut self.head_norm),
+            (classifier, &mut self.classifier),
+        ];
+        for (name, linear) in head {
             if let Some(linear) = linear {
                 list(&mut all, name, linear);
             }
@@ -239,17 +324,31 @@ impl Network {
         all
     }
 
-    /// The weights under their usual names, with query, key and value as three matrices.
+    /// The weights under their usual names; what the family's files have apart is taken apart.
     pub(crate) fn weights(&mut self) -> Weights {
+        let &mut ModelShape { family, heads, key_heads, width, intermediate, layer, .. } =
+            &mut self.shape;
+        let heads = [heads, key_heads, key_heads].map(|heads| heads * width);
         let mut tensors = std::collections::BTreeMap::new();
         for (name, tensor) in self.parameters() {
             let tensor = tensor.detach().to_device(Device::Cpu).to_kind(Kind::Float);
-            let Some((stem, rest)) = name.split_once(QUERY_KEY_VALUE) else {
+            let apart = match name.split_once(QUERY_KEY_VALUE) {
+                _ if family == Family::ModernBert => None,
+                Some((stem, rest)) => {
+                    let parts = SELF.map(|part| format!("{stem}attention.self.{part}{rest}"));
+                    Some((parts.to_vec(), heads.to_vec()))
+                }
+                None => name.split_once(INNER).filter(|_| layer.is_gated).map(|(stem, rest)| {
+                    let parts = GATED.map(|part| format!("{stem}{part}{rest}"));
+                    (parts.to_vec(), vec![intermediate; 2])
+                }),
+            };
+            let Some((names, sizes)) = apart else {
                 tensors.insert(name, tensor.contiguous());
                 continue;
             };
-            for (part, tensor) in SELF.iter().zip(tensor.chunk(3, 0)) {
-                tensors.insert(format!("{stem}attention.self.{part}{rest}"), tensor.contiguous());
+            for (name, part) in names.into_iter().zip(tensor.split_with_sizes(&sizes, 0)) {
+                tensors.insert(name, part.contiguous());
             }
         }
         Weights::of(tensors)
@@ -269,6 +368,6 @@ impl Network {
         let device = self.words.device();
         let normal = Tensor::randn([outputs, self.shape.hidden], (Kind::Float, Device::Cpu));
         let weight = normal.to_device(device).to_kind(kind) * 0.02;
-        Linear::new(weight, Tensor::zeros([outputs], (kind, device)))
+        Linear::new(weight, Some(Tensor::zeros([outputs], (kind, device))))
     }
 }

@@ -109,7 +109,7 @@ fn random(ours: &Network, length: i64) -> Tokens {
         let numbers = Tensor::randint(most, [length], (Kind::Int64, Device::Cpu));
         Vec::<i64>::try_from(numbers).unwrap()
     };
-    Tokens { ids: below(ours.shape.vocabulary), segments: below(2) }
+    Tokens { ids: below(ours.shape.vocabulary), segments: below(2), ..Tokens::default() }
 }
 
 /// Numbers of all texts in one table, 0 behind each text.

@@ -10,7 +10,7 @@ use crate::products::{Linear, SharedTensor};
 use crate::weights::{Weights, torch};
 use clariq_core::{Result, bail};
 use clariq_folder::{
-    Activation, Family, ModelFolder, SparseActivation, SparseFolder, SparsePooling,
+    Activation, Family, ModelFolder, ModelShape, SparseActivation, SparseFolder, SparsePooling,
 };
 use serde_json::Value;
 use tch::{Device, Kind, Tensor};
@@ -20,10 +20,11 @@ use tch::{Device, Kind, Tensor};
 const LOGIT_TOKENS: i64 = 256;
 
 /// The activation after the matrix: some families have one that no configuration changes.
-fn activation_of(family: Family, hidden: Activation) -> Activation {
-    match family {
+fn activation_of(shape: &ModelShape) -> Activation {
+    match shape.family {
         Family::Roberta | Family::Mpnet | Family::Electra => Activation::Gelu,
-        _ => hidden,
+        Family::ModernBert => shape.classifier.activation,
+        _ => shape.activation,
     }
 }
 
@@ -54,15 +55,16 @@ impl WordHead {
         let names = word_head_names(shape.family);
         let [dense, norm, decoder, bias] = names;
         let copy = |tensor: &Tensor| tensor.to_device(device).to_kind(kind);
-        let linear = |name: &str, size: &[i64]| -> Result<Linear> {
-            let [weight, bias] = weights.linear(name, size)?;
-            Ok(Linear::new(copy(weight), copy(bias)))
+        let linear = |name: &str, size: &[i64], has_bias: bool| -> Result<Linear> {
+            let (weight, bias) = weights.linear(name, size, has_bias)?;
+            Ok(Linear::new(copy(weight), bias.map(copy)))
         };
         if !weights.has(dense) {
             let hint = "the stage `sparse` takes a masked language model with its head";
             let expected = format!("a tensor {dense}.weight");
             bail!(&folder.weights[0], expected, "a model without a head", hint);
         }
+        let has_dense_bias = shape.family != Family::ModernBert || shape.classifier.has_bias;
         // The product's own bias is the one that transformers adds; most files have it under the other name.
         let own_bias = format!("{decoder}.bias");
         let bias = if weights.tensors.contains_key(&own_bias) { &own_bias } else { bias };
@@ -79,9 +81,9 @@ impl WordHead {
         }
         Ok(Self {
             names,
-            dense: linear(dense, &[shape.embedding, shape.hidden])?,
-            norm: linear(norm, &[shape.embedding])?,
-            activation: activation_of(shape.family, shape.activation),
+            dense: linear(dense, &[shape.embedding, shape.hidden], has_dense_bias)?,
+            norm: linear(norm, &[shape.embedding], shape.layer.has_norm_bias)?,
+            activation: activation_of(shape),
             // DistilBERT's is always this one.
             epsilon: if shape.family == Family::DistilBert { 1e-12 } else { shape.epsilon },
             decoder: own_decoder,
@@ -166,7 +168,7 @@ impl WordHead {
     /// A logit for each word.
     fn logits(&self, network: &Network, states: &Tensor) -> Result<Tensor> {
         let weight = self.decoder.as_ref().unwrap_or(&network.words).clone();
-        let decoder = Linear { weight, bias: self.bias.clone() };
+        let decoder = Linear { weight, bias: Some(self.bias.clone()) };
         Ok(network.products.linear(&decoder, states)?.to_kind(Kind::Float))
     }
 

@@ -9,6 +9,7 @@ mod damaged_folders;
 mod families;
 mod folders;
 mod golden;
+mod late;
 mod learned;
 mod rewriting;
 mod sparse;

@@ -1,14 +1,18 @@
 //! The page of the documentation that is made of the table.
 
 use super::{
-    CONFIG, DENSE, FILES, FileUse, Keys, LAYER_NORM, LOOKUP, MODULE_LIST, NORMALIZE, POOLING,
-    ROUTER, SENTENCE, SPLADE, STATIC_EMBEDDING, TEXT_GENERATOR, TOKENIZER, TRANSFORMER,
+    CONFIG, DENSE, FILES, FileUse, GEMMA3, Keys, LATE, LAYER_NORM, LOOKUP, MODERNBERT, MODULE_LIST,
+    MULTI_VECTOR_MASK, NORMALIZE, POOLING, QWEN3, ROUTER, SENTENCE, SPLADE, STATIC_EMBEDDING,
+    TEXT_GENERATOR, TOKENIZER, TRANSFORMER,
 };
 use std::fmt::Write as _;
 
 /// Every file whose keys are in the table.
-pub(super) const KEYS: [&Keys; 14] = [
+pub(super) const KEYS: [&Keys; 19] = [
     &CONFIG,
+    &MODERNBERT,
+    &QWEN3,
+    &GEMMA3,
     &TEXT_GENERATOR,
     &TOKENIZER,
     &SENTENCE,
@@ -22,6 +26,8 @@ pub(super) const KEYS: [&Keys; 14] = [
     &LOOKUP,
     &ROUTER,
     &STATIC_EMBEDDING,
+    &LATE,
+    &MULTI_VECTOR_MASK,
 ];
 
 const BEGINNING: &str = "# Files of a model

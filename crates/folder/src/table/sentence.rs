@@ -37,22 +37,22 @@ pub(crate) const TRANSFORMER: Keys = Keys {
     file: "sentence_bert_config.json and its older names",
     done: &[
         "do_lower_case",
+        "document_length",
         "max_seq_length",
         "modality_config",
         "module_output_name",
+        "query_expansion",
+        "query_length",
         "transformer_task",
     ],
     without_effect: &["unpad_inputs"],
     refused: &[
         ("config_args", NONE, TEXT_ALONE),
         ("config_kwargs", NONE, TEXT_ALONE),
-        ("document_length", &["null"], "max_seq_length holds for requests and documents"),
         ("model_args", NONE, TEXT_ALONE),
         ("model_kwargs", NONE, TEXT_ALONE),
         ("processing_kwargs", NONE, TEXT_ALONE),
         ("processor_kwargs", NONE, TEXT_ALONE),
-        ("query_expansion", &["null"], "requests of an encoder are not expanded"),
-        ("query_length", &["null"], "max_seq_length holds for requests and documents"),
         ("tokenizer_args", NONE, TEXT_ALONE),
         ("tokenizer_kwargs", NONE, TEXT_ALONE),
         ("tokenizer_name_or_path", &["null"], "the tokenizer must be in the folder"),
@@ -80,19 +80,20 @@ pub(crate) const POOLING: Keys = Keys {
     refused: &[],
 };
 
-const OF_TEXT: &[&str] = &["\"sentence_embedding\"", "null"];
-const NOT_OF_TOKENS: &str = "the vectors of tokens have no modules of their own";
-
 /// `config.json` of `Dense`.
 pub(crate) const DENSE: Keys = Keys {
     file: "config.json of Dense",
-    done: &["activation_function", "bias", "in_features", "out_features"],
-    without_effect: &[],
-    refused: &[
-        ("module_input_name", OF_TEXT, NOT_OF_TOKENS),
-        ("module_output_name", OF_TEXT, NOT_OF_TOKENS),
-        ("use_residual", &["false", "null"], "a sum with the input is not supported"),
+    done: &[
+        "activation_function",
+        "bias",
+        "in_features",
+        "module_input_name",
+        "module_output_name",
+        "out_features",
+        "use_residual",
     ],
+    without_effect: &[],
+    refused: &[],
 };
 
 /// `config.json` of `LayerNorm`.
@@ -106,12 +107,40 @@ pub(crate) const LAYER_NORM: Keys = Keys {
 /// `config.json` of `Normalize`.
 pub(crate) const NORMALIZE: Keys = Keys {
     file: "config.json of Normalize",
-    done: &[],
+    done: &["module_input_name", "module_output_name"],
     without_effect: &[],
-    refused: &[
-        ("module_input_name", OF_TEXT, NOT_OF_TOKENS),
-        ("module_output_name", OF_TEXT, NOT_OF_TOKENS),
+    refused: &[],
+};
+
+/// `config_sentence_transformers.json` of folders that give each token a vector.
+pub(crate) const LATE: Keys = Keys {
+    file: "config_sentence_transformers.json of MultiVectorEncoder and PyLate",
+    done: &[
+        "attend_to_expansion_tokens",
+        "attend_to_mask_tokens",
+        "do_query_expansion",
+        "document_length",
+        "document_prefix",
+        "model_type",
+        "prompts",
+        "query_length",
+        "query_prefix",
+        "skiplist_words",
     ],
+    without_effect: &["__version__", "default_prompt_name", "similarity_fn_name", "truncate_dim"],
+    refused: &[(
+        "query_expansion",
+        &["null"],
+        "sentence_bert_config.json has it in release 6 of sentence-transformers",
+    )],
+};
+
+/// `config.json` of `MultiVectorMask`.
+pub(crate) const MULTI_VECTOR_MASK: Keys = Keys {
+    file: "config.json of MultiVectorMask",
+    done: &["keep_only_token_ids", "skiplist_tasks", "skiplist_words"],
+    without_effect: &[],
+    refused: &[],
 };
 
 /// `config.json` of `SpladePooling`.

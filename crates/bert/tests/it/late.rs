@@ -1,0 +1,127 @@
+//! Vectors of tokens against sentence-transformers: `late.json` by `scripts/make-golden bert`.
+
+use crate::families::{numbers, read};
+use clariq_bert::BertEncoder;
+use clariq_core::{Encoder, Error, ModelOptions, TextSide};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// The folder of a case, over the tiny BERT.
+fn folder(case: &Value) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let tiny = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny");
+    for name in ["config.json", "model.safetensors", "vocab.txt"] {
+        fs::copy(tiny.join(name), folder.path().join(name)).unwrap();
+    }
+    let at = |name: &str| {
+        let at = folder.path().join(name);
+        fs::create_dir_all(at.parent().unwrap()).unwrap();
+        at
+    };
+    for (name, content) in case["files"].as_object().unwrap() {
+        fs::write(at(name), content.to_string()).unwrap();
+    }
+    for (name, sizes) in case["tensors"].as_object().unwrap() {
+        let tensor = |(name, size): (&String, &Value)| {
+            let size: Vec<i64> = serde_json::from_value(size.clone()).unwrap();
+            (name.clone(), tch::Tensor::from_slice(&numbers(name, &size)).view(&*size))
+        };
+        let tensors: Vec<(String, tch::Tensor)> =
+            sizes.as_object().unwrap().iter().map(tensor).collect();
+        tch::Tensor::write_safetensors(&tensors, at(name)).unwrap();
+    }
+    folder
+}
+
+fn open(folder: &TempDir) -> Result<BertEncoder, Error> {
+    BertEncoder::open(folder.path(), &ModelOptions::default())
+}
+
+fn cases() -> Vec<Value> {
+    read("late.json").as_array().unwrap().clone()
+}
+
+#[test]
+fn the_vectors_of_tokens_equal_those_of_sentence_transformers() {
+    let golden: Vec<String> = serde_json::from_value(read("golden.json")["texts"].clone()).unwrap();
+    let texts = [&*golden[0], &*golden[3], &*golden[7]];
+    let cases = cases();
+    assert_eq!(cases.len(), 4);
+    for case in cases {
+        let name = &case["name"];
+        let folder = folder(&case);
+        let encoder = open(&folder).unwrap();
+        for (side, key) in [(TextSide::Request, "requests"), (TextSide::Document, "documents")] {
+            let expected: Vec<Vec<Vec<f32>>> = serde_json::from_value(case[key].clone()).unwrap();
+            let found = encoder.exact_tokens(&texts, side).unwrap();
+            let rounded = encoder.encode_tokens(&texts, side, &|_| {}).unwrap();
+            for (((ids, rows), expected), rounded) in found.into_iter().zip(expected).zip(rounded) {
+                assert_eq!(ids.len(), expected.len(), "{name}, {key}");
+                assert_eq!(rounded, clariq_core::TokenVectors::new(ids.clone(), &rows));
+                for (row, expected) in rows.chunks(rows.len() / ids.len()).zip(expected) {
+                    for (found, expected) in row.iter().zip(expected) {
+                        assert!((found - expected).abs() < 1e-5, "{name}: {found} {expected}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_gives_each_token_a_vector_gives_no_text_one() {
+    let folder = folder(&cases()[0]);
+    let error = open(&folder).unwrap().encode(&["bees"], &|_| {}).unwrap_err().to_string();
+    assert!(error.contains("the stage `maxsim` takes it"), "{error}");
+}
+
+/// The tokens of an encoder's folder have the vectors of its last layer, of length 1.
+#[test]
+fn any_encoder_gives_its_tokens_vectors() {
+    let tiny = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny");
+    let encoder = BertEncoder::open(&tiny, &ModelOptions::default()).unwrap();
+    let [(ids, rows)] = &encoder.exact_tokens(&["bees"], TextSide::Document).unwrap()[..] else {
+        panic!("a text, a result")
+    };
+    assert_eq!(
+        ids.iter().map(|id| encoder.token(*id)).collect::<Vec<_>>(),
+        ["[CLS]", "bees", "[SEP]"]
+    );
+    let mean: Vec<f32> = encoder.encode(&["bees"], &|_| {}).unwrap().values;
+    assert_eq!(rows.len(), 3 * mean.len());
+    for row in rows.chunks(mean.len()) {
+        let length: f32 = row.iter().map(|value| value * value).sum();
+        assert!((length - 1.0).abs() < 1e-5, "{length}");
+    }
+}
+
+#[test]
+fn settings_that_are_not_done_are_refused_by_name() {
+    let damaged = [
+        (
+            "modules.json",
+            "MultiVectorMask\"",
+            "HierarchicalTokenPooling\"",
+            "HierarchicalTokenPooling",
+        ),
+        ("1_Dense/config.json", "token_embeddings", "sentence_embedding", "sentence_embedding"),
+        ("sentence_bert_config.json", "\"fixed\"", "\"some\"", "query_expansion"),
+        (
+            "sentence_bert_config.json",
+            "\"document_length\":9",
+            "\"document_length\":1",
+            "document_length",
+        ),
+    ];
+    for (file, old, new, named) in damaged {
+        let folder = folder(&cases()[2]);
+        let at = folder.path().join(file);
+        let text = fs::read_to_string(&at).unwrap();
+        assert!(text.contains(old), "{text}");
+        fs::write(&at, text.replace(old, new)).unwrap();
+        let error = open(&folder).err().expect(named).to_string();
+        assert!(error.contains(named), "{error}");
+    }
+}

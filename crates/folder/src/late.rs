@@ -1,0 +1,241 @@
+//! Folders of `MultiVectorEncoder` (sentence-transformers 6) and of PyLate, which give each token of a text
+//! a vector: lengths of both sides, expansion of requests, and the tokens that do not count.
+//!
+//! PyLate has these settings in `config_sentence_transformers.json`, release 6 in those of its modules,
+//! which win. What PyLate does without a module is done as release 6 loads its folders.
+
+use crate::files::{DOCUMENTED, read_object};
+use crate::modules::{Module, Modules, read_required};
+use crate::sentence::Sentence;
+use crate::settings::SENTENCE_SETTINGS;
+use crate::table::{LATE, MULTI_VECTOR_MASK, TRANSFORMER};
+use clariq_core::{Result, Similarity, TextSide, bail};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// How the tokens of a text are chosen.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LateInteraction {
+    /// The most tokens of a request and of a document; by default those of the folder.
+    pub lengths: [Option<usize>; 2],
+    pub expansion: Option<Expansion>,
+    /// True if tokens beside those that are attended to may count.
+    has_mask: bool,
+    /// Words whose tokens do not count.
+    pub skipped: Vec<String>,
+    /// The sides on which they do not count.
+    skips: Vec<String>,
+    /// The ids of the only tokens of a document that count, if not all do.
+    pub kept: Option<Vec<i64>>,
+    /// Beginnings of texts that are one token each.
+    pub marks: Vec<String>,
+}
+
+/// Tokens that are put behind a request until it has a length.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expansion {
+    pub strategy: Strategy,
+    /// True if the other tokens attend to them.
+    #[serde(default)]
+    pub attend: bool,
+    /// The token; by default `[MASK]`, or the one that ends a text.
+    pub token: Option<String>,
+    pub length: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Strategy {
+    /// Longer requests are cut.
+    Fixed,
+    /// Longer requests stay as they are.
+    Min,
+}
+
+const MULTI_VECTOR: &str = "MultiVectorEncoder";
+/// The name of PyLate up to release 3.
+const COLBERT: &str = "ColBERT";
+
+/// `config_sentence_transformers.json`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Settings {
+    model_type: String,
+    prompts: BTreeMap<String, Option<String>>,
+    query_prefix: Option<String>,
+    document_prefix: Option<String>,
+    query_length: Option<usize>,
+    document_length: Option<usize>,
+    do_query_expansion: Option<bool>,
+    attend_to_expansion_tokens: Option<bool>,
+    attend_to_mask_tokens: Option<bool>,
+    skiplist_words: Option<Vec<String>>,
+}
+
+/// The keys of the transformer's settings that only these folders have.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Lengths {
+    query_length: Option<usize>,
+    document_length: Option<usize>,
+    query_expansion: Option<Expansion>,
+}
+
+/// `config.json` of `MultiVectorMask`.
+#[derive(Deserialize)]
+struct Mask {
+    skiplist_words: Option<Vec<String>>,
+    skiplist_tasks: Option<Vec<String>>,
+    keep_only_token_ids: Option<Vec<i64>>,
+}
+
+/// True if a folder gives each token a vector.
+pub(crate) fn is_late(root: &Path) -> Result<bool> {
+    let object = read_object(&root.join(SENTENCE_SETTINGS))?.unwrap_or_default();
+    let model_type = object.get("model_type").and_then(serde_json::Value::as_str);
+    Ok(model_type.is_some_and(|name| [MULTI_VECTOR, COLBERT].contains(&name)))
+}
+
+/// The words that PyLate skips by default: Python's `string.punctuation`.
+fn punctuation() -> Vec<String> {
+    let marks = ('!'..='~').filter(char::is_ascii_punctuation);
+    marks.map(String::from).collect()
+}
+
+/// The settings of such a folder, with the modules on the vectors of tokens.
+pub(crate) fn read(
+    root: &Path,
+    transformer: &Path,
+    hidden: usize,
+    modules: &Modules,
+) -> Result<Sentence> {
+    let at = root.join(SENTENCE_SETTINGS);
+    let settings: Settings = LATE.read_file(&at)?.unwrap_or_default();
+    let mut late = LateInteraction::default();
+    let mut sentence = Sentence { poolings: Vec::new(), ..Sentence::usual(hidden) };
+    // Vectors of tokens are compared as the modules leave them.
+    sentence.similarity = Similarity::Dot;
+    for entry in &modules.entries {
+        let folder = root.join(&entry.path);
+        match entry.class() {
+            Some("Dense") => {
+                let dense = Module::dense(&folder, sentence.full_dim, OF_TOKENS)?;
+                if let Module::Dense { to, .. } = dense {
+                    sentence.full_dim = to;
+                }
+                sentence.modules.push(dense);
+            }
+            Some("Normalize") => sentence.modules.push(Module::normalize(&folder, OF_TOKENS)?),
+            Some("MultiVectorMask") => late.read_mask(&folder)?,
+            Some("Dropout") => {}
+            _ => {
+                let expected = "Dense, MultiVectorMask or Normalize after Transformer";
+                bail!(&modules.at, expected, (format!("`{}`", entry.r#type)), DOCUMENTED)
+            }
+        }
+    }
+    if settings.model_type == COLBERT {
+        late.has_mask = true;
+        late.skips = vec!["document".to_owned()];
+        late.skipped = settings.skiplist_words.clone().unwrap_or_else(punctuation);
+        sentence.modules.push(Module::Normalize);
+    }
+    sentence.dim = sentence.full_dim;
+    late.read_lengths(transformer, &settings)?;
+    let prefixes = [&settings.query_prefix, &settings.document_prefix];
+    let prompts = ["query", "document"]
+        .map(|name| settings.prompts.get(name).cloned().flatten().unwrap_or_default());
+    let mut both = Vec::new();
+    for (prefix, prompt) in prefixes.into_iter().zip(prompts) {
+        let Some(prefix) = prefix else {
+            both.push(prompt);
+            continue;
+        };
+        both.push(format!("{prefix}{}", prompt.strip_prefix(prefix.as_str()).unwrap_or(&prompt)));
+        late.marks.push(prefix.clone());
+    }
+    sentence.document_prompt = both.pop().unwrap_or_default();
+    sentence.query_prompt = both.pop().unwrap_or_default();
+    sentence.late = Some(late);
+    Ok(sentence)
+}
+
+/// What the modules of such a folder read and write.
+const OF_TOKENS: &str = "token_embeddings";
+
+impl LateInteraction {
+    fn read_mask(&mut self, folder: &Path) -> Result<()> {
+        let at = folder.join("config.json");
+        let mask: Mask = read_required(&at, &MULTI_VECTOR_MASK)?;
+        let tasks = mask.skiplist_tasks.unwrap_or_else(|| vec!["document".to_owned()]);
+        if let Some(other) = tasks.iter().find(|task| !["query", "document"].contains(&&***task)) {
+            bail!(&at, "skiplist_tasks `query` and `document`", "`{other}`", DOCUMENTED);
+        }
+        self.has_mask = true;
+        self.skips = tasks;
+        self.skipped = mask.skiplist_words.unwrap_or_default();
+        self.kept = mask.keep_only_token_ids.filter(|kept| !kept.is_empty());
+        Ok(())
+    }
+
+    /// Reads lengths and expansion: those of the transformer's settings win over PyLate's.
+    fn read_lengths(&mut self, transformer: &Path, settings: &Settings) -> Result<()> {
+        let at = transformer.join("sentence_bert_config.json");
+        let object = read_object(&at)?.unwrap_or_default();
+        let has_expansion = object.contains_key("query_expansion");
+        let own: Lengths = TRANSFORMER.read(&at, object)?;
+        let is_pylate = settings.do_query_expansion.is_some()
+            || settings.attend_to_expansion_tokens.is_some()
+            || settings.attend_to_mask_tokens.is_some()
+            || settings.query_prefix.is_some()
+            || settings.document_prefix.is_some()
+            || settings.skiplist_words.is_some()
+            || settings.query_length.is_some()
+            || settings.document_length.is_some();
+        let mut query_length = settings.query_length;
+        self.expansion = own.query_expansion;
+        if is_pylate && !has_expansion && settings.do_query_expansion != Some(false) {
+            let attend = settings.attend_to_expansion_tokens.or(settings.attend_to_mask_tokens);
+            self.expansion = Some(Expansion {
+                strategy: Strategy::Fixed,
+                attend: attend.unwrap_or(false),
+                token: None,
+                length: query_length.take().unwrap_or(32),
+            });
+        }
+        let document_length = own.document_length.or(settings.document_length);
+        query_length = own.query_length.or(query_length);
+        if let Some(expansion) = &self.expansion {
+            if let Some(most) = query_length.filter(|most| *most < expansion.length) {
+                let expected =
+                    format!("query_length of at least {}, as expanded", expansion.length);
+                bail!(&at, expected, "{most}", DOCUMENTED);
+            }
+            query_length = match expansion.strategy {
+                Strategy::Fixed => Some(expansion.length),
+                Strategy::Min => query_length,
+            };
+        }
+        self.lengths = [query_length, document_length];
+        if let Some(most) = self.lengths.iter().flatten().find(|most| **most < 3) {
+            bail!(&at, "query_length and document_length of at least 3", "{most}", DOCUMENTED);
+        }
+        Ok(())
+    }
+
+    /// True if the words that do not count do not count on this side.
+    pub fn skips(&self, side: TextSide) -> bool {
+        let name = match side {
+            TextSide::Request => "query",
+            TextSide::Document => "document",
+        };
+        self.skips.iter().any(|task| task == name)
+    }
+
+    /// True if the tokens of the expansion count.
+    pub fn counts_expansion(&self) -> bool {
+        self.has_mask || self.expansion.as_ref().is_some_and(|expansion| expansion.attend)
+    }
+}
