@@ -297,7 +297,7 @@ impl ModelShape {
         }
         let has_segments = !matches!(family, Family::DistilBert | Family::Mpnet)
             && !family.is_deberta()
-            && !rotary::is_rotary(*family);
+            && !family.has_rotary_positions();
         if has_segments && *segments == 0 {
             bail!(at, "type_vocab_size of at least 1", "0", COPY_AGAIN);
         }

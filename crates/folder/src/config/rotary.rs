@@ -8,7 +8,7 @@ use crate::files::{COPY_AGAIN, DOCUMENTED, Object, read_keys};
 use crate::table::{GEMMA3, Keys, MODERNBERT, QWEN3};
 use clariq_core::{Pooling, Result, bail};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::num::NonZeroU32;
 use std::path::Path;
 
@@ -228,8 +228,10 @@ pub(super) fn read(at: &Path, object: &Object, family: Family) -> Result<Option<
     }
     let width = size(config.width, row.width.unwrap_or(hidden / heads));
     let key_heads = match row.key_heads {
-        Some(usual) => size(config.key_heads, usual),
-        None => heads,
+        Some(usual) if !object.get("num_key_value_heads").is_some_and(Value::is_null) => {
+            size(config.key_heads, usual)
+        }
+        _ => heads,
     };
     let layer = LayerForm {
         has_attention_bias: config.attention_bias.unwrap_or(false),
@@ -291,16 +293,14 @@ fn check(at: &Path, shape: &ModelShape) -> Result<()> {
 
 /// The reach of each layer.
 fn reaches(at: &Path, config: &Config, row: &Row, layers: i64) -> Result<Vec<Reach>> {
+    // All layers of Qwen3 have one base.
+    let has_one_base = row.family == Family::Qwen3;
+    let kinds = if has_one_base { [""; 2] } else { ["full_attention", "sliding_attention"] };
+    let theta = config.theta.unwrap_or(row.thetas[0]);
+    let local_theta = config.local_theta.unwrap_or(row.thetas[1]);
     let ropes = [
-        rope(at, config, "full_attention", config.theta.unwrap_or(row.thetas[0]))?,
-        match row.family {
-            // One base for all layers.
-            Family::Qwen3 => rope(at, config, "", config.theta.unwrap_or(row.thetas[0]))?,
-            _ => {
-                let theta = config.local_theta.unwrap_or(row.thetas[1]);
-                rope(at, config, "sliding_attention", theta)?
-            }
-        },
+        rope(at, config, kinds[0], theta)?,
+        rope(at, config, kinds[1], if has_one_base { theta } else { local_theta })?,
     ];
     if row.family != Family::Qwen3 && config.every.is_some_and(|every| every < 1) {
         let found = config.every.unwrap_or_default().to_string();
@@ -353,7 +353,12 @@ fn rope(at: &Path, config: &Config, kind: &str, theta: f64) -> Result<(f64, f64)
     let Some(parameters) = parameters else { return Ok((theta, 1.0)) };
     let is_nested = parameters.get("full_attention").or(parameters.get("sliding_attention"));
     let own = match (is_nested, kind) {
-        (None, _) => Some(parameters),
+        (None, "") => Some(parameters),
+        // Hugging Face's library passes over keys that belong to no kind of layer.
+        (None, _) if *parameters == json!({}) => None,
+        (None, kind) => {
+            bail!(at, "rope_parameters of `{kind}`", "`{parameters}`", DOCUMENTED)
+        }
         (Some(_), "") => {
             bail!(at, "rope_parameters of all layers at once", "`{parameters}`", DOCUMENTED)
         }
