@@ -19,6 +19,7 @@ mod files;
 pub mod guard;
 mod kind;
 mod late;
+mod late_interaction;
 mod lookup;
 mod modules;
 mod recognise;
@@ -40,7 +41,7 @@ pub use files::{
     read_object, read_optional, weights_of_model,
 };
 pub use kind::kind_of;
-pub use late::{Expansion, LateInteraction, Strategy};
+pub use late_interaction::{Expansion, LateInteraction, Strategy};
 pub use lookup::{Lookup, LookupFolder};
 pub use modules::Module;
 use modules::Modules;

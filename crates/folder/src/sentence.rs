@@ -2,7 +2,7 @@
 //! sentence-transformers.
 
 use crate::files::{DOCUMENTED, Object};
-use crate::late::LateInteraction;
+use crate::late_interaction::LateInteraction;
 use crate::modules::{Module, ModuleEntry, Modules, PoolingConfig, class_name};
 use crate::settings::{SENTENCE_SETTINGS, SentenceTransformersConfig};
 use clariq_core::{Pooling, ReadingOverrides, Result, Similarity, bail};
