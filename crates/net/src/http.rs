@@ -150,22 +150,15 @@ impl Client {
     }
 }
 
-/// The secrets of a header `Authorization`: the whole, what follows its scheme, and the password or key
-/// of a name in base64, as `Basic` and `ApiKey` have it.
+/// The secrets of a header `Authorization`: what follows its scheme, and the password or key of a name in
+/// base64, as `Basic` and `ApiKey` have it.
 fn secrets_in(authorization: &str) -> Vec<Secret> {
-    let mut secrets = vec![Secret::new(authorization)];
-    if let Some((_, secret)) = authorization.trim().split_once(' ')
-        && !secret.trim().is_empty()
-    {
-        secrets.push(Secret::new(secret.trim()));
-        let decoded = STANDARD.decode(secret.trim()).ok().and_then(|it| String::from_utf8(it).ok());
-        if let Some((_, password)) = decoded.as_deref().and_then(|text| text.split_once(':'))
-            && !password.is_empty()
-        {
-            secrets.push(Secret::new(password));
-        }
-    }
-    secrets
+    let authorization = authorization.trim();
+    let secret = authorization.split_once(' ').map_or(authorization, |(_, secret)| secret.trim());
+    let decoded = STANDARD.decode(secret).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    let password = decoded.as_deref().and_then(|text| text.split_once(':'));
+    let texts = [secret, password.map_or("", |(_, password)| password)];
+    texts.into_iter().filter(|text| !text.is_empty()).map(Secret::new).collect()
 }
 
 impl HttpResponse {
@@ -278,7 +271,7 @@ mod tests {
         };
         let text = "wrong: ApiKey abc==, token abc==";
         let masked = client(Some("ApiKey abc==")).mask(text);
-        assert_eq!(masked, "wrong: [authorization], token [authorization]");
+        assert_eq!(masked, "wrong: ApiKey [authorization], token [authorization]");
         assert_eq!(client(Some("xyz ")).mask(text), text);
         // `elastic:S3cret-Pass` and `id-1:k3y-of-it`; a name is no secret.
         let basic = client(Some("Basic ZWxhc3RpYzpTM2NyZXQtUGFzcw=="));

@@ -100,8 +100,13 @@ fn the_authorization_is_sent_and_shown_in_no_message() {
         Ok(Reply::Whole(String::from_utf8_lossy(answer).into_owned()))
     });
     assert_eq!(whole.unwrap(), format!("you said {AUTHORIZATION}"));
+    // The body of a refusal of the key is not shown at all.
+    for status in [401, 403] {
+        let message = error_of(status, |_| Ok(Reply::Whole(())));
+        assert!(message.contains(&format!("status {status}")), "{message}");
+        assert!(!message.contains("you said"), "{message}");
+    }
     let messages = [
-        error_of(403, |_| Ok(Reply::Whole(()))),
         error_of(503, |_| Ok(Reply::Whole(()))),
         error_of(302, |_| Ok(Reply::Whole(()))),
         error_of(200, |answer| Ok(Reply::Busy(String::from_utf8_lossy(answer).into_owned()))),
@@ -112,6 +117,6 @@ fn the_authorization_is_sent_and_shown_in_no_message() {
     ];
     for message in messages {
         assert!(!message.contains(SECRET), "{message}");
-        assert!(message.contains("you said [authorization]"), "{message}");
+        assert!(message.contains("you said ") && message.contains("[authorization]"), "{message}");
     }
 }
