@@ -1,8 +1,7 @@
 //! Learned models by kind, and the trait that opens them by name.
 
 mod chat;
-mod special;
-mod turns;
+mod form;
 
 use crate::checksum::Checksum;
 use crate::document::Documents;
@@ -17,10 +16,10 @@ use std::io::Write;
 use std::sync::Arc;
 
 pub use chat::{
-    ChatMessage, ChatModel, ChatParameters, ChatRequest, ChatRole, Completion, Thinking,
+    ChatMessage, ChatModel, ChatParameters, ChatRequest, ChatRole, Completion, EachCompletion,
+    Thinking,
 };
-pub use special::{behind_special_tokens, without_special_tokens};
-pub use turns::{begins_exchange, begins_user_turn};
+pub use form::{Answer, AnswerForm, AnswerFormat, CitedSentence, DocumentOrder};
 
 /// The kinds of learned models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -101,6 +101,7 @@ pub fn run(
     check::refuse_input_as_output(session, config, input, path)?;
     check_input(config, input, session.observer)?;
     session.registry.calls().begin_run();
+    session.begin_answers(input.known());
     // The calls of this run must be its own: documents that were encoded for another system are
     // encoded again, from the cache.
     let own = (!config.endpoints.is_empty()).then(|| Contexts::new(session));

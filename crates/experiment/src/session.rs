@@ -152,6 +152,12 @@ impl<'a> Session<'a> {
         context
     }
 
+    /// Begins to count the answers of models, for a run over so many requests. A dry run has none.
+    pub(crate) fn begin_answers(&self, requests: Option<usize>) {
+        let is_dry_run = self.registry.calls().is_dry_run();
+        self.tallies.begin(requests.filter(|_| !is_dry_run));
+    }
+
     /// Reports what there is to tell about the answers of models; nothing in a dry run, which has none.
     /// Returns the problem that too many of them were not what was asked for.
     pub(crate) fn report_answers(&self) -> Option<Problem> {

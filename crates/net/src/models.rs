@@ -14,6 +14,7 @@ mod registry;
 mod rerank;
 mod server;
 mod sparse;
+mod special;
 mod stream;
 mod table;
 mod thinking;

@@ -49,6 +49,8 @@ pub struct ServiceAccess {
     pub authorities_hint: String,
     /// The hint if there is no server, or another one.
     pub address_hint: String,
+    /// The hint if an answer takes longer than it may.
+    pub slow_hint: String,
 }
 
 /// Refuses an address with a name, a password or a query, and texts that are not an address.
@@ -78,6 +80,7 @@ pub struct Service {
     authorization_hint: String,
     authorities_hint: String,
     address_hint: String,
+    slow_hint: String,
     retries: u32,
     client: Client,
 }
@@ -101,8 +104,18 @@ struct Trouble {
     found: String,
     /// The pause that the server asks for.
     retry_after: Option<Duration>,
-    /// True if the server says so itself.
-    is_answer: bool,
+    kind: TroubleKind,
+}
+
+/// The kinds of trouble, by where its cause is.
+#[derive(Clone, Copy, PartialEq)]
+enum TroubleKind {
+    /// It says so itself.
+    Answer,
+    /// It takes longer than it may.
+    Slow,
+    /// It may not be there.
+    Address,
 }
 
 impl From<Problem> for Failure {
@@ -123,10 +136,11 @@ impl Service {
             authorities,
             authorities_hint,
             address_hint,
+            slow_hint,
         } = access;
         let client = Client::new(&url, timeouts, Redirects::Refuse, authorization, authorities);
         let retries = patience.retries;
-        Self { url, authorization_hint, authorities_hint, address_hint, retries, client }
+        Self { url, authorization_hint, authorities_hint, address_hint, slow_hint, retries, client }
     }
 
     /// The address for messages, without its query.
@@ -155,18 +169,25 @@ impl Service {
                 Ok(answer) => match read(&answer).map_err(|error| self.mask_error(error))? {
                     Reply::Whole(value) => return Ok(value),
                     Reply::Busy(why) => {
-                        Trouble { found: self.show(&why), retry_after: None, is_answer: true }
+                        let kind = TroubleKind::Answer;
+                        Trouble { found: self.show(&why), retry_after: None, kind }
                     }
                 },
                 Err(Failure::Busy(trouble)) => trouble,
                 Err(Failure::Refused(problem)) => return Err(Error::Problem(problem)),
             };
-            let Trouble { found, retry_after, is_answer } = trouble;
+            let Trouble { found, retry_after, kind } = trouble;
             let give_up = |found: String| {
                 let problem = self.problem(found);
                 let hint = "the server is there, and says why it gives no answer: `retries` may help if it \
                             only has too much to do or still loads its model";
-                Error::from(if is_answer { problem.hint(hint) } else { problem })
+                Error::from(match kind {
+                    TroubleKind::Answer => problem.hint(hint),
+                    TroubleKind::Slow if !self.slow_hint.is_empty() => {
+                        problem.hint(&self.slow_hint)
+                    }
+                    _ => problem,
+                })
             };
             let longest = LONGEST_RETRY_AFTER.as_secs();
             if let Some(pause) = retry_after.filter(|pause| pause.as_secs() > longest) {
@@ -248,19 +269,19 @@ impl Service {
         let body = self.show(&String::from_utf8_lossy(body));
         let found = match moved_to.filter(|_| status.is_redirection()) {
             Some(address) => format!("status {status}, to {}", self.show(address)),
+            // It may say more about the key than is masked.
+            None if is_about_key(status.as_u16()) => format!("status {status}"),
             None => format!("status {status}: {}", body.trim()),
         };
         if is_busy(status) {
-            return Failure::Busy(Trouble { found, retry_after, is_answer: true });
+            return Failure::Busy(Trouble { found, retry_after, kind: TroubleKind::Answer });
         }
         let problem = self.problem(found);
         match status {
             _ if is_about_request(status.as_u16()) => problem
                 .kind(ProblemKind::Other)
                 .hint("the server is there, and says why it refuses the request"),
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                problem.hint(&self.authorization_hint)
-            }
+            _ if is_about_key(status.as_u16()) => problem.hint(&self.authorization_hint),
             StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => problem.hint(
                 "the server is there, and has nothing at this address: check its path, and the name \
                  of the index or the model",
@@ -291,7 +312,12 @@ impl Service {
             ureq::Error::Io(error) if is_about_protocol(error) => {
                 self.problem(found).hint("does the address begin with http:// there?").into()
             }
-            _ => Failure::Busy(Trouble { found, retry_after: None, is_answer: false }),
+            _ => {
+                let is_slow = matches!(error, ureq::Error::Timeout(kind)
+                    if !matches!(kind, ureq::Timeout::Connect | ureq::Timeout::Resolve));
+                let kind = if is_slow { TroubleKind::Slow } else { TroubleKind::Address };
+                Failure::Busy(Trouble { found, retry_after: None, kind })
+            }
         }
     }
 
@@ -310,6 +336,11 @@ impl Service {
 /// True for the status of a refusal of this very request; another one may be answered.
 pub(crate) fn is_about_request(status: u16) -> bool {
     matches!(status, 400 | 413 | 422)
+}
+
+/// True for the status of a server that refuses the key.
+pub(crate) fn is_about_key(status: u16) -> bool {
+    matches!(status, 401 | 403)
 }
 
 /// True for the status of a server that may answer the same request later. What others mean by a

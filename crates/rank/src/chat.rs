@@ -8,8 +8,8 @@ use crate::stage::{About, Uses};
 use crate::table::{ConfigSection, Table};
 use crate::tally::Read;
 use clariq_core::{
-    ChatParameters, ChatRequest, Completion, ModelKind, ModelName, Request, Result, Speaker,
-    Thinking, count_of,
+    AnswerForm, ChatParameters, ChatRequest, Completion, ModelKind, ModelName, Request, Result,
+    Speaker, Thinking, bail, count_of,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -50,10 +50,28 @@ struct ChatKeys {
 pub struct ChatDefaults {
     /// The name of the built-in prompt.
     pub prompt: &'static str,
-    /// The variables of the prompt, besides those of [`Conversation`].
+    /// The variables of the prompt, besides those of [`Conversation`]. With `form`, a prompt must have it.
     pub variables: &'static [&'static str],
     /// Tokens that are written at most.
     pub max_tokens: NonZeroU32,
+}
+
+/// A use of a chat model: what is counted of its answers.
+#[derive(Clone, Copy)]
+pub struct ChatUse<'u> {
+    /// The note about answers that are not read, `{count}` of `{all}`.
+    pub unread: &'u str,
+    /// The largest number of answers that a request of a run takes.
+    pub answers: usize,
+    /// True for an answer that is what was asked for.
+    pub fits: fn(&ChatRequest, &Completion) -> Result<bool>,
+}
+
+impl<'u> ChatUse<'u> {
+    /// A use whose answers have a form, one for each request.
+    pub fn new(unread: &'u str) -> Self {
+        Self { unread, answers: 1, fits: |_, completion| Ok(completion.answer.is_some()) }
+    }
 }
 
 /// The variables that every prompt has.
@@ -137,56 +155,72 @@ impl Chat {
         About { uses, models, prompts, ..About::new(name, parameters) }
     }
 
-    /// A request to the model; `about` is its purpose, for messages.
-    pub fn request(&self, about: String, values: &impl Serialize) -> Result<ChatRequest> {
-        let messages = self.prompt.messages(values)?;
-        Ok(ChatRequest { about, messages, parameters: self.parameters.clone() })
-    }
-
-    /// Counts if the answer to a request is what was asked for. `note` is a text with `{count}` and
-    /// `{all}`.
-    pub fn count_read(
+    /// A request to the model for an answer of a form; `about` is its purpose, for messages. Without a form,
+    /// the probabilities of the first token are asked for.
+    pub fn request(
         &self,
         context: &Context,
-        request: &ChatRequest,
-        completion: &Completion,
-        note: &str,
-        fits: bool,
-    ) {
-        let read = Read {
-            note,
-            fits,
-            answer: &completion.text,
-            limit: self.unread.unwrap_or(USUAL_SHARE),
-        };
-        // The share is one of requests: equal prompts of two requests count twice.
-        context.tallies.add_read(&(&request.about, &request.messages), read);
+        about: String,
+        form: Option<AnswerForm>,
+        values: &impl Serialize,
+    ) -> Result<ChatRequest> {
+        #[derive(Serialize)]
+        struct WithForm<'v, V> {
+            #[serde(flatten)]
+            values: &'v V,
+            form: String,
+        }
+        let format = context.models.chat_model(&self.model_name())?.format();
+        if let Some(form) = form.as_ref().filter(|form| !form.is_offered(format)) {
+            let expected = "a model that writes JSON, for a {}";
+            let hint = "`format = \"text\"` has queries, questions and responses alone";
+            let at = format!("[models.{}]", self.model);
+            bail!(at, (expected.replace("{}", form.key())), "format = \"text\"", hint);
+        }
+        let sentence = form.as_ref().map(|form| form.sentence(format)).unwrap_or_default();
+        let messages = self.prompt.messages(&WithForm { values, form: sentence })?;
+        Ok(ChatRequest { about, messages, parameters: self.parameters.clone(), form })
     }
 
     /// Completes requests, in order, and reports the speed in tokens. Notes count the completions that
-    /// are cut, and those of a model that thinks.
-    pub fn complete(&self, context: &Context, requests: &[ChatRequest]) -> Result<Vec<Completion>> {
+    /// are not what was asked for, are cut, or are of a model that thinks.
+    ///
+    /// # Errors
+    ///
+    /// More answers are not what was asked for than may be, however the rest of the run goes.
+    pub fn complete(
+        &self,
+        context: &Context,
+        usage: ChatUse,
+        requests: &[ChatRequest],
+    ) -> Result<Vec<Completion>> {
         let model = context.models.chat_model(&self.model_name())?;
+        let share = self.unread.or(model.unread()).unwrap_or(USUAL_SHARE);
         let task = context.observer.begin(&self.model, Some(requests.len() as u64));
         let began = Instant::now();
         let before = model.written_tokens();
-        let mut completions = model.complete(requests, &|completions| {
+        let count = |request: &ChatRequest, completion: &Completion| {
+            let fits = (usage.fits)(request, completion)?;
+            let read = Read {
+                note: usage.unread,
+                fits,
+                answer: &completion.text,
+                share,
+                most: usage.answers,
+            };
+            // The share is one of requests: equal prompts of two requests count twice.
+            context.tallies.add_read(&(&request.about, &request.messages), read)
+        };
+        let completions = model.complete(requests, &|index, completion| {
             let tokens = model.written_tokens() - before;
             let speed = tokens as f64 / began.elapsed().as_secs_f64().max(1e-3);
             task.describe(&format!("{speed:.0} tokens per second"));
-            task.advance(completions);
+            task.advance(1);
+            count(&requests[index], completion)
         })?;
         task.finish(&count_of(requests.len(), "completion"));
-        for (request, completion) in requests.iter().zip(&mut completions) {
-            let echo = end_of_prompt(request, &completion.text);
-            if let Some(end) = echo {
-                completion.text = completion.text[end..].trim_start().to_owned();
-            }
-            let note = format!(
-                "{}: {{count}} of {{all}} completions repeat their prompt, which is no part of their text",
-                self.model
-            );
-            context.tallies.add(&note, &request.messages, usize::from(echo.is_some()), 1);
+        for (request, completion) in requests.iter().zip(&completions) {
+            count(request, completion)?;
             context.tallies.add_model(&self.model, &completion.model, &request.messages);
             if let Some(tokens) = completion.prompt_tokens {
                 let bytes = request.messages.iter().map(|message| message.content.len()).sum();
@@ -218,11 +252,4 @@ impl Chat {
             context.tallies.add(&note, &request.messages, 1, 1);
         }
     }
-}
-
-/// Where a text goes on that has the whole prompt in it; a prompt of one line may be part of an answer.
-fn end_of_prompt(request: &ChatRequest, text: &str) -> Option<usize> {
-    let prompt = request.messages.last()?.content.trim();
-    let at = text.rfind(prompt).filter(|_| prompt.lines().count() > 1)?;
-    Some(at + prompt.len())
 }

@@ -42,7 +42,6 @@
 //! requests: rewrite them, or write clarifying questions. If a request has several queries, the first
 //! stage retrieves each, and the rankings are fused.
 
-pub mod answers;
 mod based_on;
 mod build;
 mod chat;
@@ -62,7 +61,7 @@ mod tally;
 mod with_parameters;
 
 pub use based_on::BasedOn;
-pub use chat::{Chat, ChatDefaults, Conversation, QUESTION, write_questions};
+pub use chat::{Chat, ChatDefaults, ChatUse, Conversation, QUESTION, write_questions};
 pub use context::Context;
 pub use pipeline::{Pipeline, StageTrace};
 pub use prompt::Prompt;
@@ -73,5 +72,5 @@ pub use stage::{About, Batch, Stage, Uses};
 pub use stages::STOPS;
 pub use system::{ConversationConfig, ExpectedFigures, Sections, SystemFile, WrittenScores};
 pub use table::{ConfigSection, Override, hint_of_table};
-pub use tally::{Read, Tallies};
+pub use tally::Tallies;
 pub use with_parameters::with_parameters;

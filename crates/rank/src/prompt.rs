@@ -3,8 +3,6 @@
 //! A prompt becomes one user message. Text above a line `---` becomes a system message before it.
 //! An unknown variable is an error, never an empty text.
 
-mod tags;
-
 use clariq_core::{ChatMessage, ChatRole, Checksum, Error, Location, Problem, Result, problem};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use minijinja::syntax::SyntaxConfig;
@@ -12,8 +10,8 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 use serde::ser::SerializeMap;
+use std::io::{self, Write};
 use std::path::Path;
-use tags::Refused;
 
 macro_rules! built_in {
     ($($name:literal)*) => {
@@ -34,6 +32,11 @@ const SEPARATOR: &str = "---";
 
 /// Steps that a template may take: a thousand times those of the built-in prompts.
 const MOST_STEPS: u64 = 5_000_000;
+/// Bytes of a message: more than any server reads.
+const MOST_OF_A_MESSAGE: usize = 16 << 20;
+
+/// The variable with the form of the answer.
+const FORM: &str = "form";
 
 const HINT: &str =
     "the documentation lists the variables of each prompt (how-to, Use a language model)";
@@ -88,15 +91,13 @@ impl Prompt {
     /// Refuses syntax errors and unknown variables.
     fn check(&self, variables: &[&str]) -> Result<()> {
         let environment = environment();
+        let mut has_form = !variables.contains(&FORM);
         for template in self.templates() {
-            if let Err(Refused { line, expected, found }) = tags::check(template.text) {
-                let at = Location::line(&*self.path, (template.first_line + line) as u64);
-                return Err(problem!(at, expected, found, HINT).into());
-            }
             let parsed = environment.template_from_str(template.text);
             let parsed = parsed.map_err(|error| self.problem(&template, &error))?;
             let mut undeclared: Vec<String> =
                 parsed.undeclared_variables(false).into_iter().collect();
+            has_form |= undeclared.iter().any(|name| name == FORM);
             undeclared.retain(|name| {
                 let is_function = environment.globals().any(|(known, _)| known == name);
                 !is_function && !variables.contains(&name.as_str())
@@ -111,6 +112,11 @@ impl Prompt {
                 return Err(problem!(at, expected, "`{name}`", HINT).into());
             }
         }
+        if !has_form {
+            let expected = "`{{ form }}` in the prompt: it tells the model how to write its answer";
+            let hint = "put it where the prompt says what to write, mostly into its last line";
+            return Err(problem!(&*self.path, expected, "a prompt without it", hint).into());
+        }
         Ok(())
     }
 
@@ -120,8 +126,12 @@ impl Prompt {
         let values = Value::from(Serde(values));
         let mut messages = Vec::new();
         for template in self.templates() {
-            let text = environment.render_str(template.text, values.clone());
-            let text = text.map_err(|error| self.problem(&template, &error))?;
+            let mut text = Bounded::default();
+            let rendered = environment
+                .template_from_str(template.text)
+                .and_then(|parsed| parsed.render_captured_to(values.clone(), &mut text).map(drop));
+            rendered.map_err(|error| self.problem(&template, &error))?;
+            let text = String::from_utf8_lossy(&text.0);
             messages.push(ChatMessage::new(template.role, text.trim()));
         }
         Ok(messages)
@@ -153,6 +163,23 @@ impl Prompt {
     }
 }
 
+/// A message while it is written, which has an end.
+#[derive(Default)]
+struct Bounded(Vec<u8>);
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > MOST_OF_A_MESSAGE {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// The name and the checksum, for the record of a run.
 impl Serialize for Prompt {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -168,7 +195,6 @@ fn environment<'e>() -> Environment<'e> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(MOST_STEPS));
-    tags::restrict(&mut environment);
     let mut syntax = SyntaxConfig::builder();
     syntax.trim_blocks(true).lstrip_blocks(true);
     environment.set_syntax(syntax.build().unwrap_or_default());
@@ -240,28 +266,35 @@ mod tests {
     }
 
     #[test]
-    fn templates_that_would_take_the_stack_or_an_hour_are_refused() {
-        let chain = format!("a\n{{{{ utterance{} }}}}", " ~ utterance".repeat(20_000));
-        let error = open(&chain).unwrap_err().to_string();
-        let expected =
-            "p.jinja:2: expected at most 500 words and signs in a tag, found a longer one";
-        assert_eq!(error, expected);
-        let usual = format!("{{{{ utterance{} }}}}", " ~ utterance".repeat(200));
-        let values = json!({ "utterance": "a", "utterances": [] });
-        assert_eq!(open(&usual).unwrap().messages(&values).unwrap()[0].content.len(), 201);
+    fn a_prompt_without_an_end_is_refused() {
+        let values = json!({ "utterance": "a".repeat(1 << 20), "utterances": [] });
         let nested = "{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}\
-                      {{ utterance }}{% endfor %}{% endfor %}{% endfor %}";
+                      {{ loop.index }}{% endfor %}{% endfor %}{% endfor %}";
         let error = open(nested).unwrap().messages(&values).unwrap_err().to_string();
         assert!(
             error.contains("p.jinja:1: ") && error.ends_with("engine ran out of fuel"),
             "{error}"
         );
-        for text in
-            ["{{ debug() }}", "{{ dict(a=1) }}", "{{ utterances | batch(2) }}", "{% set a = 1 %}"]
-        {
-            let refused = open(text).and_then(|prompt| prompt.messages(&values));
-            assert!(refused.is_err(), "{text}");
+        let long = "{% for a in range(17) %}{{ utterance }}{% endfor %}";
+        let error = open(long).unwrap().messages(&values).unwrap_err().to_string();
+        assert!(error.contains("p.jinja:1: "), "{error}");
+        let set = "{% set a = 1 %}{{ [a, 2] | batch(1) | list | length }}";
+        assert_eq!(open(set).unwrap().messages(&values).unwrap()[0].content, "2");
+    }
+
+    #[test]
+    fn a_prompt_must_say_how_the_answer_is_written() {
+        let at = || Location::file("x.toml");
+        let folder = tempfile::tempdir().unwrap();
+        let open = |text: &str| {
+            fs::write(folder.path().join("p.jinja"), text).unwrap();
+            Prompt::open(at(), folder.path(), "p.jinja", &["utterance", FORM])
+        };
+        for text in ["{{ utterance }} {{ form }}", "{{ form }}\n---\n{{ utterance }}"] {
+            assert!(open(text).is_ok(), "{text}");
         }
+        let refused = open("{{ utterance }}").unwrap_err().to_problem();
+        assert!(refused.expected.starts_with("`{{ form }}` in the prompt"), "{refused}");
     }
 
     #[test]

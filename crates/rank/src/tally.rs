@@ -1,6 +1,6 @@
 //! Counts of model answers that could not be used as they are; each count becomes one note.
 
-use clariq_core::{Location, Observer, Problem, printable, problem};
+use clariq_core::{Location, Observer, Problem, Result, printable, problem};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -15,6 +15,8 @@ const SHORTEST_CONTEXT: u64 = 1000;
 #[derive(Debug, Default)]
 pub struct Tallies {
     counts: Mutex<BTreeMap<String, Tally>>,
+    /// The requests of the run, if their number is known.
+    requests: Mutex<Option<usize>>,
     /// The answers of each model, by the name of the model in a configuration and by the names that its
     /// server gives.
     models: Mutex<BTreeMap<String, BTreeMap<String, HashSet<u64>>>>,
@@ -55,15 +57,17 @@ struct Limit {
 
 /// An answer that a reader has read.
 #[derive(Debug, Clone, Copy)]
-pub struct Read<'a> {
+pub(crate) struct Read<'a> {
     /// The text of its note: `{count}` of `{all}` answers did not fit.
-    pub note: &'a str,
+    pub(crate) note: &'a str,
     /// True if the answer is what was asked for.
-    pub fits: bool,
+    pub(crate) fits: bool,
     /// The text of the answer.
-    pub answer: &'a str,
+    pub(crate) answer: &'a str,
     /// The largest share of answers that may not fit.
-    pub limit: f64,
+    pub(crate) share: f64,
+    /// The largest number of such answers that a request takes.
+    pub(crate) most: usize,
 }
 
 impl Tallies {
@@ -76,17 +80,42 @@ impl Tallies {
         });
     }
 
+    /// Forgets all counts, before a run over so many requests.
+    pub fn begin(&self, requests: Option<usize>) {
+        self.counts.lock().clear();
+        self.models.lock().clear();
+        self.prompts.lock().clear();
+        *self.requests.lock() = requests;
+    }
+
     /// Counts the answer to a question, which may fit or not.
-    pub(crate) fn add_read(&self, question: &impl Hash, read: Read) {
-        let Read { note, fits, answer, limit } = read;
+    ///
+    /// # Errors
+    ///
+    /// More answers do not fit than may, even if all others of the run do.
+    pub(crate) fn add_read(&self, question: &impl Hash, read: Read) -> Result<()> {
+        let Read { note, fits, answer, share, most } = read;
+        let mut lost = None;
+        let expected = self.requests.lock().map(|requests| requests.saturating_mul(most));
         self.update(note, question, |tally| {
             tally.count += usize::from(!fits);
             tally.all += 1;
-            let limit = tally.limit.get_or_insert(Limit { share: limit, example: None });
+            let limit = tally.limit.get_or_insert(Limit { share, example: None });
             if !fits && limit.example.is_none() {
                 limit.example = Some(printable(answer, SHOWN).to_string());
             }
+            if let Some(expected) = expected.map(|expected| expected.max(tally.all))
+                && tally.count as f64 > share * expected as f64
+            {
+                let example = limit.example.clone().unwrap_or_default();
+                let found = format!(
+                    "{} of the first {} others (of {expected} at most), the first \"{example}\"",
+                    tally.count, tally.all
+                );
+                lost = Some(too_many_unread(note, share, found));
+            }
         });
+        lost.map_or(Ok(()), |problem| Err(problem.into()))
     }
 
     /// Counts an answer of `model` to a question, whose server says that it is one of `served`.
@@ -150,17 +179,22 @@ impl Tallies {
             observer.note(&format!("note: {text}"));
             let Some(Limit { share, example }) = limit else { continue };
             if count as f64 > share * all as f64 && first.is_none() {
-                let (what, _) = text.split_once(':').unwrap_or((&text, ""));
                 let example = example.unwrap_or_default();
                 let found = format!("{count} of {all} others, the first \"{example}\"");
-                let hint = "the run would not be what its system says; another prompt, another \
-                            model or more `max_tokens` may help, and `unread` sets the share";
-                let expected = format!("at most {share} of the answers in another form");
-                first = Some(problem!((Location::file(what)), expected, found, hint));
+                first = Some(too_many_unread(&text, share, found));
             }
         }
         first
     }
+}
+
+/// The problem that too many answers of a use, which its note names, have another form.
+fn too_many_unread(note: &str, share: f64, found: String) -> Problem {
+    let (what, _) = note.split_once(':').unwrap_or((note, ""));
+    let hint = "the run would not be what its system says: does the server take `response_format`, and is \
+                `max_tokens` enough? The key `format` of the model asks in another way, `unread` sets the share";
+    let expected = format!("at most {share} of the answers in another form");
+    problem!((Location::file(what)), expected, found, hint)
 }
 
 fn hash_of(question: &impl Hash) -> u64 {

@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 
 const DEFAULTS: ChatDefaults = ChatDefaults {
     prompt: "need",
-    variables: &["request", "examples"],
+    variables: &["request", "examples", "form"],
     max_tokens: NonZeroU32::new(32).unwrap(),
 };
 

@@ -1,7 +1,7 @@
 //! Chat models: conversations of messages in, a text for each out.
 
+use super::form::{Answer, AnswerForm, AnswerFormat};
 use crate::checksum::Checksum;
-use crate::encoder::Progress;
 use crate::problem::Result;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -66,6 +66,8 @@ pub struct ChatRequest {
     pub messages: Vec<ChatMessage>,
     /// How the model writes.
     pub parameters: ChatParameters,
+    /// The form of the answer; `None` where only the probabilities of its first token are asked for.
+    pub form: Option<AnswerForm>,
 }
 
 /// The text that a chat model wrote.
@@ -89,6 +91,10 @@ pub struct Completion {
     /// empty if none were requested or the server gives none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub first_token: Vec<(String, f64)>,
+    /// The text in the form that was asked for; `None` if it has another form or is cut. In
+    /// recordings, there is the text alone.
+    #[serde(skip)]
+    pub answer: Option<Answer>,
     /// The thoughts of the model before `text`, if its server leaves them in the text. In recordings, the
     /// text is whole.
     #[serde(skip)]
@@ -107,11 +113,25 @@ pub enum Thinking {
     Unended,
 }
 
+/// Is given the number of a request and its completion as soon as it is there, from several threads. After
+/// an error, no further request is sent.
+pub type EachCompletion<'e> = &'e (dyn Fn(usize, &Completion) -> Result<()> + Sync);
+
 /// Conversations in, completions out.
 pub trait ChatModel: Send + Sync {
-    /// Completes each conversation, in order; a completion does not depend on the others.
-    /// `progress` counts conversations.
-    fn complete(&self, requests: &[ChatRequest], progress: Progress) -> Result<Vec<Completion>>;
+    /// Completes each conversation, in order; a completion does not depend on the others. `each` may not see
+    /// all of them.
+    fn complete(&self, requests: &[ChatRequest], each: EachCompletion) -> Result<Vec<Completion>>;
+
+    /// How its server is told the form of an answer.
+    fn format(&self) -> AnswerFormat {
+        AnswerFormat::Schema
+    }
+
+    /// The largest share of answers that may have another form, if its table has one.
+    fn unread(&self) -> Option<f64> {
+        None
+    }
 
     /// Tokens that were written so far, as far as they are counted.
     fn written_tokens(&self) -> u64 {

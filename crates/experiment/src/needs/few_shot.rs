@@ -3,8 +3,8 @@
 use super::need_of;
 use crate::session::Session;
 use clariq_collections::{LabelledRequest, LabelledRequests};
-use clariq_core::{ChatRequest, Checksum, Need, Result, bail};
-use clariq_rank::answers;
+use clariq_core::{Answer, AnswerForm, ChatRequest, Checksum, Need, Result, bail};
+use clariq_rank::ChatUse;
 use clariq_systems::FewShotConfig;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -25,6 +25,8 @@ pub(crate) struct FewShotModel {
 struct Example {
     request: String,
     need: Need,
+    /// The need as the model is asked to write it.
+    answer: String,
 }
 
 /// The variables of the prompt.
@@ -42,7 +44,8 @@ impl FewShotModel {
                 let hint = "the prompt asks for one of these; a trained model learns any names";
                 bail!(&train.name, "needs from 1 to 4", "`{need}`", hint);
             };
-            labels.push(Example { request: text.clone(), need: number });
+            let answer = AnswerForm::example(number.get());
+            labels.push(Example { request: text.clone(), need: number, answer });
         }
         labels.sort_by_cached_key(|label| {
             Checksum::of_pieces([label.request.as_bytes()]).to_string()
@@ -69,23 +72,24 @@ impl FewShotModel {
     pub(super) fn predict(&self, session: &Session, requests: &[&str]) -> Result<Vec<Need>> {
         let chat = &self.config.model;
         let mut chat_requests: Vec<ChatRequest> = Vec::with_capacity(requests.len());
+        let context = session.context(session.documents);
         for request in requests {
             let values = ExampleValues { request, examples: self.examples(request) };
-            chat_requests.push(chat.request(format!("need of \"{request}\""), &values)?);
+            let about = format!("need of \"{request}\"");
+            let form = Some(AnswerForm::Grade(NEEDS));
+            chat_requests.push(chat.request(&context, about, form, &values)?);
         }
-        let context = session.context(session.documents);
-        let completions = chat.complete(&context, &chat_requests)?;
         let unread = format!(
             "need: {{count}} of {{all}} answers of the model could not be read and count as {}",
             self.usual
         );
-        let mut needs = Vec::with_capacity(requests.len());
-        for (chat_request, completion) in chat_requests.iter().zip(&completions) {
-            let need = answers::digit(completion, &NEEDS).and_then(Need::new);
-            chat.count_read(&context, chat_request, completion, &unread, need.is_some());
-            needs.push(need.unwrap_or(self.usual));
-        }
-        Ok(needs)
+        let completions = chat.complete(&context, ChatUse::new(&unread), &chat_requests)?;
+        let need = |answer| match answer {
+            Some(Answer::Grade(need)) => Need::new(need),
+            _ => None,
+        };
+        let needs = completions.into_iter().map(|completion| need(completion.answer));
+        Ok(needs.map(|need| need.unwrap_or(self.usual)).collect())
     }
 
     pub(super) fn record(&self) -> Value {

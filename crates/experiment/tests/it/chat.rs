@@ -73,7 +73,7 @@ fn a_turn_without_passages_has_an_empty_response_and_is_not_sent() {
     let response = |turn: usize| run["turns"][turn]["responses"][0]["text"].as_str();
     assert_eq!((response(0), response(1)), (Some("It is so. It is not."), Some("")));
     let asked = stub.received().into_iter().filter(|one| one.path == "/v1/chat/completions");
-    let answers = asked.filter(|one| one.body.to_string().contains("cite the passages")).count();
+    let answers = asked.filter(|one| one.body.to_string().contains("Name the passages")).count();
     assert_eq!(answers, 1);
 }
 

@@ -3,7 +3,7 @@
 use super::concurrently::concurrently;
 use super::exchange::{Exchange, Recording, request_key};
 use super::identity::{Identity, cache_key};
-use clariq_core::{Observer, Progress, Result, bail, count_of, one_or, printable};
+use clariq_core::{Observer, Result, bail, count_of, one_or, printable};
 use clariq_files::Journal;
 use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
@@ -100,6 +100,9 @@ pub(super) struct CallAnswer<T> {
     pub(super) value: T,
     pub(super) model: String,
 }
+
+/// Is given the number of a call and its answer.
+pub(super) type Seen<'s, T> = &'s (dyn Fn(usize, &T) -> Result<()> + Sync);
 
 /// A request of one call.
 pub(super) struct Call {
@@ -218,12 +221,12 @@ impl Calls {
         ask: impl Fn(&Call) -> Result<CallAnswer<T>> + Sync,
     ) -> Result<Vec<String>> {
         if caller.identity.served().is_none() && !self.is_dry_run() {
-            let first = calls.first().zip(keys.first());
-            self.send(caller, first.as_slice(), |call, key| {
+            let first = calls.first().map(|call| (0, call));
+            self.send(caller, first.as_slice(), |index, call| {
                 let CallAnswer { value, model } = ask(call)?;
                 caller.identity.set_served(&model);
                 self.meet(caller, &model);
-                self.keep(caller, cache_key(key, &model), &value);
+                self.keep(caller, cache_key(&keys[index], &model), &value);
                 Ok(())
             })?;
         }
@@ -239,64 +242,77 @@ impl Calls {
     }
 
     /// Answers calls, in order: from the recording, from the cache, or by the server. `stand_in` is
-    /// the answer of a dry run. `progress` counts the items of calls.
+    /// the answer of a dry run. Each answer is given to `seen` with the number of its call as soon as it is
+    /// there; after an error of it, no further call is sent.
     pub(super) fn answer<T: Serialize + DeserializeOwned>(
         &self,
         caller: &Caller,
         calls: &[Call],
         stand_in: impl Fn(&Call) -> T,
         ask: impl Fn(&Call) -> Result<CallAnswer<T>> + Sync,
-        progress: Progress,
+        seen: Seen<T>,
     ) -> Result<Vec<T>> {
         if calls.is_empty() {
             return Ok(Vec::new());
         }
         let keys: Vec<String> = calls.iter().map(|call| request_key(&call.request)).collect();
         if let Some(recording) = &self.options.replay {
-            progress(calls.iter().map(|call| call.items).sum());
             let mut answers = Vec::with_capacity(calls.len());
             for (call, key) in calls.iter().zip(&keys) {
                 answers.push(recording.answer(key, &call.about)?.clone());
             }
-            return self.use_answers(calls, &keys, answers);
+            let answers = self.use_answers(calls, &keys, answers)?;
+            for (index, answer) in answers.iter().enumerate() {
+                seen(index, answer)?;
+            }
+            return Ok(answers);
         }
         let cache_keys = self.cache_keys(caller, calls, &keys, &ask)?;
-        let mut missing = Vec::new();
-        let mut known = 0;
+        let (mut missing, mut others) = (Vec::new(), Vec::new());
         {
             let state = self.state();
             let journal = &state.journals[&caller.journal];
-            let mut seen = HashSet::new();
-            for (call, key) in calls.iter().zip(&cache_keys) {
-                if !journal.has(key) && seen.insert(key) {
-                    missing.push((call, key));
+            let mut distinct = HashSet::new();
+            for (index, (call, key)) in calls.iter().zip(&cache_keys).enumerate() {
+                if !journal.has(key) && distinct.insert(key) {
+                    missing.push((index, call));
                 } else {
-                    known += call.items;
+                    others.push((index, journal.has(key)));
                 }
             }
         }
         if self.is_dry_run() {
-            let missing: Vec<&Call> = missing.into_iter().map(|(call, _)| call).collect();
+            let missing: Vec<&Call> = missing.into_iter().map(|(_, call)| call).collect();
             return Ok(self.stand_in_for(caller, calls, &cache_keys, &missing, stand_in));
         }
-        progress(known);
-        self.send(caller, &missing, |call, key| {
-            self.keep(caller, key.to_owned(), &ask(call)?.value);
-            progress(call.items);
+        let kept = |index: usize| -> Result<Value> {
+            let answer = self.state().journals[&caller.journal].get(&cache_keys[index]);
+            match answer {
+                Some(answer) => Ok(answer),
+                None => {
+                    let hint = "the file was changed meanwhile: run the command again";
+                    let expected = format!("the answer for {}", calls[index].about);
+                    bail!(&*caller.journal, expected, "none", hint)
+                }
+            }
+        };
+        let tell_kept = |is_cached: bool| -> Result<()> {
+            for (index, _) in others.iter().filter(|(_, cached)| *cached == is_cached) {
+                if let Ok(answer) = T::deserialize(&kept(*index)?) {
+                    seen(*index, &answer)?;
+                }
+            }
             Ok(())
+        };
+        tell_kept(true)?;
+        self.send(caller, &missing, |index, call| {
+            let answer = ask(call)?.value;
+            self.keep(caller, cache_keys[index].clone(), &answer);
+            seen(index, &answer)
         })?;
-        let state = self.state();
-        let journal = &state.journals[&caller.journal];
-        let mut answers = Vec::with_capacity(calls.len());
-        for (call, key) in calls.iter().zip(&cache_keys) {
-            let Some(answer) = journal.get(key) else {
-                let hint = "the file was changed meanwhile: run the command again";
-                let expected = format!("the answer for {}", call.about);
-                bail!(&*caller.journal, expected, "none", hint);
-            };
-            answers.push(answer);
-        }
-        drop(state);
+        // Calls that repeat one of these.
+        tell_kept(false)?;
+        let answers = (0..calls.len()).map(kept).collect::<Result<Vec<_>>>()?;
         self.use_answers(calls, &keys, answers)
     }
 
@@ -368,12 +384,12 @@ impl Calls {
         }
     }
 
-    /// Sends calls concurrently. After the first error no further call is sent.
+    /// Sends calls, each with its number, concurrently. After the first error no further call is sent.
     fn send(
         &self,
         caller: &Caller,
-        calls: &[(&Call, &String)],
-        send: impl Fn(&Call, &str) -> Result<()> + Sync,
+        calls: &[(usize, &Call)],
+        send: impl Fn(usize, &Call) -> Result<()> + Sync,
     ) -> Result<()> {
         let mut room = calls.len();
         if let Some(max) = self.options.max_calls {
@@ -382,8 +398,8 @@ impl Calls {
         }
         let (within, beyond) = calls.split_at(room);
         self.sent.fetch_add(room as u64, Ordering::Relaxed);
-        concurrently(caller.concurrency, within, |(call, key)| send(call, key))?;
-        if let (Some((first, _)), Some(max)) = (beyond.first(), self.options.max_calls) {
+        concurrently(caller.concurrency, within, |(index, call)| send(*index, call))?;
+        if let (Some((_, first)), Some(max)) = (beyond.first(), self.options.max_calls) {
             let found = format!("one more, for {}", first.about);
             let trouble = self.state().journals[&caller.journal].trouble().map(str::to_owned);
             let hint = match trouble {

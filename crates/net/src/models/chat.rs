@@ -3,12 +3,13 @@
 use super::calls::{Call, CallAnswer};
 use super::completion::{Alternative, ChatResponse, Content, ResponseMessage, ResponseToken};
 use super::parameters::Parameters;
-use super::server::{MOST_OF_AN_ANSWER, Server};
+use super::server::{MOST_OF_AN_ANSWER, Server, without_folder};
+use super::special::{behind_special_tokens, without_special_tokens};
 use super::table::{ModelTable, ServerConfig, table};
 use super::thinking::Marks;
 use clariq_core::{
-    ChatModel, ChatRequest, Checksum, Completion, Location, ModelKind, Progress, Result, Thinking,
-    behind_special_tokens, number, positive, printable, without_special_tokens,
+    AnswerFormat, ChatModel, ChatRequest, Checksum, Completion, EachCompletion, Error, Location,
+    ModelKind, Result, Thinking, bail, number, positive, printable,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -22,9 +23,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const BYTES_BESIDE_TOKENS: u64 = 64 << 10;
 const BYTES_OF_A_TOKEN: u64 = 512;
 const BYTES_OF_AN_ALTERNATIVE: u64 = 512;
+/// The parameter that tells a server the form of an answer.
+const RESPONSE_FORMAT: &str = "response_format";
 /// Characters of a reason for the end of a completion.
 const SHOWN: usize = 60;
-const OTHER_LINE_BREAKS: [char; 6] = ['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
 /// How far a log-probability may be above 0 by the rounding of a server.
 const ROUNDING: f64 = 0.01;
 
@@ -41,6 +43,11 @@ table! {
     ChatConfig {
         #[serde(default)]
         dialect: ChatDialect,
+        /// How the server is told the form of an answer.
+        #[serde(default)]
+        pub(super) format: AnswerFormat,
+        /// The largest share of answers that may have another form, where the use of the model has none.
+        pub(super) unread: Option<f64>,
         /// The marks around what the model thinks before it answers.
         #[serde(default)]
         pub(super) thinking: Marks,
@@ -72,12 +79,16 @@ impl ModelTable for ChatConfig {
     }
 
     fn check(&self, at: &Location) -> Result<()> {
+        if let Some(share) = self.unread.filter(|share| !(0.0..=1.0).contains(share)) {
+            bail!(at, "`unread` as a share from 0 to 1", (share.to_string()));
+        }
         self.parameters.check(at)
     }
 
     fn identify(&self, identity: &mut Map<String, Value>) {
         let ChatDialect::V1 = self.dialect;
         identity.insert("dialect".to_owned(), "v1".into());
+        identity.insert("format".to_owned(), json!(self.format));
         if !self.parameters.is_empty() {
             identity.insert("server_parameters".to_owned(), json!(self.parameters));
         }
@@ -101,17 +112,13 @@ enum End {
 }
 
 impl End {
-    /// The end for a reason as servers name it, also as `FINISH_REASON_STOP` and `end-turn`, or by the token
-    /// at which the model stopped; whatever is not known is no whole answer.
+    /// The end for a reason, as `OpenAI` documents it and text-generation-inference (`eos_token`,
+    /// `stop_sequence`); some servers name none. Whatever else is named is no whole answer.
     fn of(reason: &str) -> Self {
-        let name = reason.to_ascii_lowercase().replace('-', "_");
-        match name.trim_start_matches("finish_").trim_start_matches("reason_") {
-            "stop" | "eos" | "eos_token" | "stop_sequence" | "stop_token" | "end" | "end_turn"
-            | "complete" | "completed" | "finished" | "normal" => Self::Whole,
-            "length" | "max_tokens" | "max_output_tokens" | "max_length" | "model_length"
-            | "token_limit" => Self::AtMaxTokens,
-            _ if without_special_tokens(reason).is_empty() => Self::Whole,
-            _ => Self::Other(printable(reason, SHOWN).into_owned()),
+        match reason {
+            "stop" | "eos_token" | "stop_sequence" | "" => Self::Whole,
+            "length" => Self::AtMaxTokens,
+            other => Self::Other(printable(other, SHOWN).into_owned()),
         }
     }
 }
@@ -125,6 +132,10 @@ impl ChatEndpoint {
         let mut content = Map::new();
         content.insert("messages".to_owned(), json!(request.messages));
         content.insert("parameters".to_owned(), json!(request.parameters));
+        let form = request.form.as_ref();
+        if let Some(form) = form.and_then(|form| form.response_format(self.config.format)) {
+            content.insert(RESPONSE_FORMAT.to_owned(), form);
+        }
         Call {
             about: request.about.clone(),
             request: self.server.request(content),
@@ -141,13 +152,16 @@ impl ChatEndpoint {
         let Call { about, request, .. } = call;
         let parameters = &request["parameters"];
         let mut body = json!({
-            "model": self.server.model,
             "messages": request["messages"],
             "max_tokens": parameters["max_tokens"],
             "temperature": parameters["temperature"],
             "seed": parameters["seed"],
             "stream": false,
         });
+        self.server.name_model(&mut body);
+        if let Some(form) = request.get(RESPONSE_FORMAT) {
+            body[RESPONSE_FORMAT] = form.clone();
+        }
         let alternatives = parameters["top_logprobs"].as_u64().unwrap_or_default();
         if alternatives > 0 {
             body["logprobs"] = true.into();
@@ -159,11 +173,34 @@ impl ChatEndpoint {
         let of_a_token = BYTES_OF_A_TOKEN + BYTES_OF_AN_ALTERNATIVE * alternatives;
         let of_tokens = call.most_tokens.saturating_mul(of_a_token);
         let most = BYTES_BESIDE_TOKENS.saturating_add(of_tokens).min(MOST_OF_AN_ANSWER);
-        let completion =
-            self.server.ask(about, &body, most, |answer| self.read(answer, call.most_tokens))?;
+        let completion = self
+            .server
+            .ask(about, &body, most, |answer| self.read(answer, call.most_tokens))
+            .map_err(|error| self.with_hint_of_format(error))?;
         let tokens = completion.value.completion_tokens.unwrap_or(0);
         self.written_tokens.fetch_add(tokens, Ordering::Relaxed);
         Ok(completion)
+    }
+
+    /// An error of a server that refuses `response_format` names the key that leaves it out.
+    fn with_hint_of_format(&self, error: Error) -> Error {
+        let instead = match self.config.format {
+            AnswerFormat::Schema => "json",
+            AnswerFormat::Json => "prompt",
+            AnswerFormat::Prompt | AnswerFormat::Text => return error,
+        };
+        let Error::Problem(problem) = error else { return error };
+        let is_about_format = [RESPONSE_FORMAT, "json_schema", "json_object"]
+            .iter()
+            .any(|it| problem.found.contains(it));
+        if !is_about_format {
+            return Error::Problem(problem);
+        }
+        let name = &self.server.caller.name;
+        Error::from(problem.hint(format!(
+            "the server does not take this `response_format`: `format = \"{instead}\"` in [models.{name}] \
+             (`--set models.{name}.format={instead}`) asks in another way"
+        )))
     }
 
     fn read(&self, mut answer: ChatResponse, most_tokens: u64) -> Result<Completion, String> {
@@ -194,10 +231,11 @@ impl ChatEndpoint {
             text: mask(&text),
             cut: end != End::Whole,
             cut_by: if let End::Other(reason) = end { mask(&reason) } else { String::new() },
-            model: mask(answer.model.as_str().unwrap_or_default()),
+            model: mask(without_folder(answer.model.as_str().unwrap_or_default())),
             prompt_tokens: answer.usage["prompt_tokens"].as_u64(),
             completion_tokens,
             first_token,
+            answer: None,
             thinking: Thinking::None,
         })
     }
@@ -218,11 +256,18 @@ impl ChatEndpoint {
         tokens.into_iter().nth(index)
     }
 
-    /// The completion without what the model thinks. All line breaks of Unicode are those of lines.
-    fn answer_in(&self, mut completion: Completion) -> Completion {
-        if completion.text.contains(OTHER_LINE_BREAKS) {
-            completion.text =
-                completion.text.replace("\r\n", "\n").replace(OTHER_LINE_BREAKS, "\n");
+    /// The completion without what the model thinks, and what it says in the form that was asked for.
+    fn answer_in(&self, request: &ChatRequest, completion: &Completion) -> Completion {
+        let mut completion = completion.clone();
+        let format = self.config.format;
+        let form = request.form.as_ref().filter(|_| !completion.cut);
+        let read = |text: &str| form?.read(without_special_tokens(text), format);
+        // The marks of thoughts may be a part of JSON.
+        if format != AnswerFormat::Text {
+            completion.answer = read(&completion.text);
+        }
+        if completion.answer.is_some() {
+            return completion;
         }
         match self.config.thinking.start_of_answer(&completion.text) {
             Some(0) => {}
@@ -235,12 +280,13 @@ impl ChatEndpoint {
                 completion.thinking = Thinking::Unended;
             }
         }
+        completion.answer = read(&completion.text);
         completion
     }
 }
 
 impl ChatModel for ChatEndpoint {
-    fn complete(&self, requests: &[ChatRequest], progress: Progress) -> Result<Vec<Completion>> {
+    fn complete(&self, requests: &[ChatRequest], each: EachCompletion) -> Result<Vec<Completion>> {
         let calls: Vec<Call> = requests.iter().map(|request| self.call(request)).collect();
         // A dry run has log-probabilities where they are requested, so that nobody misses them.
         let stand_in = |call: &Call| {
@@ -251,9 +297,21 @@ impl ChatModel for ChatEndpoint {
             completion
         };
         let ask = |call: &Call| self.ask(call);
+        let seen = |index: usize, completion: &Completion| {
+            each(index, &self.answer_in(&requests[index], completion))
+        };
         let caller = &self.server.caller;
-        let completions = self.server.calls.answer(caller, &calls, stand_in, ask, progress)?;
-        Ok(completions.into_iter().map(|completion| self.answer_in(completion)).collect())
+        let completions = self.server.calls.answer(caller, &calls, stand_in, ask, &seen)?;
+        let answers = requests.iter().zip(&completions);
+        Ok(answers.map(|(request, completion)| self.answer_in(request, completion)).collect())
+    }
+
+    fn format(&self) -> AnswerFormat {
+        self.config.format
+    }
+
+    fn unread(&self) -> Option<f64> {
+        self.config.unread
     }
 
     fn written_tokens(&self) -> u64 {
@@ -322,7 +380,7 @@ mod tests {
         });
         let answer = serde_json::from_value(answer).unwrap();
         let completion = ChatEndpoint::new(server, config).read(answer, 512).unwrap();
-        assert_eq!(completion.text, "[authorization], or [authorization]");
+        assert_eq!(completion.text, "Bearer [authorization], or [authorization]");
         assert!(!format!("{completion:?}").contains(KEY), "{completion:?}");
     }
 }

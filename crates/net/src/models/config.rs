@@ -15,7 +15,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A model behind a server, as the table `[models.NAME]` declares it: `kind` names the variant.
-#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[derive(Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EndpointConfig {
     /// Conversations to texts.
@@ -107,10 +107,13 @@ impl EndpointConfig {
 impl Serialize for EndpointConfig {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut described = self.identity();
-        if let Self::Chat(config) = self
-            && config.thinking != Marks::default()
-        {
-            described.insert("thinking".to_owned(), json!(config.thinking));
+        if let Self::Chat(config) = self {
+            if config.thinking != Marks::default() {
+                described.insert("thinking".to_owned(), json!(config.thinking));
+            }
+            if let Some(share) = config.unread {
+                described.insert("unread".to_owned(), share.into());
+            }
         }
         described.serialize(serializer)
     }

@@ -161,11 +161,8 @@ impl EmbedEndpoint {
                 |vectors: Vec<Vec<f64>>| self.check(vectors.into_iter().enumerate(), count),
             );
         }
-        let body = json!({
-            "model": self.server.model,
-            "input": texts,
-            "encoding_format": "float",
-        });
+        let mut body = json!({ "input": texts, "encoding_format": "float" });
+        self.server.name_model(&mut body);
         self.server.ask(&call.about, &body, MOST_OF_AN_ANSWER, |answer: EmbeddingsResponse| {
             let vectors = answer.data.into_iter().enumerate();
             let at =
@@ -238,8 +235,12 @@ impl EmbedEndpoint {
         }
         let stand_in = |_: &Call| RecordedVectors::new(0, &[]);
         let ask = |call: &Call| self.ask(call);
+        let seen = |index: usize, _: &_| {
+            progress(calls[index].items);
+            Ok(())
+        };
         let answers =
-            self.server.calls.answer(&self.server.caller, &calls, stand_in, ask, progress)?;
+            self.server.calls.answer(&self.server.caller, &calls, stand_in, ask, &seen)?;
         let is_dry_run = self.server.calls.is_dry_run();
         if is_dry_run {
             // Only the cache knows a length. Vectors of zeros may have any: nothing is like another.

@@ -15,7 +15,9 @@ pub(super) struct Parameters(BTreeMap<String, Value>);
 const SET_BY_USES: [&str; 3] = ["max_tokens", "temperature", "seed"];
 /// Parameters that would change what is asked, or how the answer is read.
 const NOT_SET: [&str; 7] =
-    ["model", "messages", STREAM, "n", "logprobs", "top_logprobs", "response_format"];
+    ["model", "messages", STREAM, "n", "logprobs", "top_logprobs", RESPONSE_FORMAT];
+/// The parameter that the key `format` sets.
+const RESPONSE_FORMAT: &str = "response_format";
 /// The parameter for an answer in pieces. Some models give no other.
 const STREAM: &str = "stream";
 /// `OpenAI`'s newer name of `max_tokens`, which takes its place.
@@ -36,8 +38,11 @@ impl Parameters {
         for (key, value) in &self.0 {
             let Some(expected) = self.expected_instead(key, value) else { continue };
             let found = format!("`{key} = {value}`");
-            let hint =
-                "`max_tokens`, `temperature` and `seed` are set in the table that uses the model";
+            let hint = if key == RESPONSE_FORMAT {
+                "the key `format` of the same table is its place: `schema`, `json`, `prompt` or `text`"
+            } else {
+                "`max_tokens`, `temperature` and `seed` are set in the table that uses the model"
+            };
             bail!(at, "in `parameters`: {expected}", found, hint);
         }
         Ok(())

@@ -112,11 +112,11 @@ impl RerankEndpoint {
                 in_order(scores, count, "score")
             });
         }
-        let body = json!({
-            "model": self.server.model,
+        let mut body = json!({
             "query": request["query"],
             "documents": request["documents"],
         });
+        self.server.name_model(&mut body);
         self.server.ask(about, &body, MOST_OF_AN_ANSWER, |answer: RerankResponse| {
             let scores = answer.results.into_iter();
             in_order(scores.map(|one| score(one.index, one.relevance_score)), count, "score")
@@ -166,7 +166,7 @@ impl PairScorer for RerankEndpoint {
         let stand_in = |call: &Call| vec![0.0; documents_of(&call.request)];
         let ask = |call: &Call| self.ask(call);
         let answers =
-            self.server.calls.answer(&self.server.caller, &calls, stand_in, ask, &|_| {})?;
+            self.server.calls.answer(&self.server.caller, &calls, stand_in, ask, &|_, _| Ok(()))?;
         let mut scores: Vec<f32> = Vec::new();
         for (call, answer) in calls.iter().zip(answers) {
             let expected = documents_of(&call.request);

@@ -6,7 +6,7 @@ use super::json::{hint_of_form, plain, read_json, without_comments};
 use super::stream::joined;
 use super::table::ModelTable;
 use crate::http::CertificateAuthorities;
-use crate::service::{Patience, Reply, Service, ServiceAccess, is_about_request};
+use crate::service::{Patience, Reply, Service, ServiceAccess, is_about_key, is_about_request};
 use clariq_core::{
     Checksum, Error, Observer, ProblemKind, Result, bail, count_of, printable, problem,
 };
@@ -42,8 +42,8 @@ pub(super) struct Server {
     pub(super) caller: Caller,
     /// Checksum of everything that determines its answers, besides the requests.
     pub(super) checksum: Checksum,
-    /// The name of the model as the server is asked for it.
-    pub(super) model: String,
+    /// The name of the model as the server is asked for it; `None` for the only one of a server that lists none.
+    model: Option<String>,
     /// The beginning of every request.
     identity: Map<String, Value>,
     service: Service,
@@ -102,6 +102,11 @@ impl Server {
                  machine? `--set models.{name}.url=URL` names another",
                 config.model
             ),
+            slow_hint: format!(
+                "the server is there, and slower than `timeout` ({} s) allows: it may answer fewer than {} calls \
+                 at once (`--set models.{name}.concurrency=1`), or need a longer `timeout`",
+                config.timeout, config.concurrency
+            ),
         };
         let patience = Patience {
             timeout: Duration::from_secs(config.timeout.get() as u64),
@@ -111,14 +116,15 @@ impl Server {
         // Another server may have another model of the same name.
         let journal = cache.join(format!("{}.jsonl", Checksum::of(url.as_bytes())));
         calls.open_cache(&journal, observer);
-        let mut model = config.model.to_owned();
+        let mut model = Some(config.model).filter(|name| *name != ONLY_MODEL).map(str::to_owned);
         let mut served = None;
         if calls.asks_servers() {
             if is_tei {
                 served = served_by_tei(&service, base);
             } else if let Some(list) = listed_by(&service, base) {
-                model = find_model(name, &service, config.model, &list)?;
-                served = served_as(&model, &list);
+                let asked = find_model(name, &service, config.model, &list)?;
+                served = served_as(&asked, &list);
+                model = Some(asked);
             }
         }
         let caller = Caller {
@@ -150,6 +156,13 @@ impl Server {
         let mut request = self.identity.clone();
         request.extend(content);
         Value::Object(request)
+    }
+
+    /// Names the model in a request.
+    pub(super) fn name_model(&self, body: &mut Value) {
+        if let Some(model) = &self.model {
+            body["model"] = model.as_str().into();
+        }
     }
 
     /// The call for an encoder's output for some texts.
@@ -254,6 +267,10 @@ impl Fault {
         let places = [error, answer];
         let codes = places.iter().flat_map(|place| CODES.map(|key| status_of(&place[key])));
         let code = codes.flatten().next();
+        let message = match code {
+            Some(code) if is_about_key(code) => format!("the error {code}: it refuses the key"),
+            _ => message,
+        };
         let is_busy = code.is_some_and(|code| matches!(code, 408 | 429 | 500..600))
             || ["code", "type"].iter().filter_map(|key| error[key].as_str()).any(says_busy);
         let is_about_request = code.is_some_and(is_about_request);
@@ -319,6 +336,15 @@ fn served_as(model: &str, list: &[ListedModel]) -> Option<String> {
     let only = (list.len() == 1).then(|| &list[0]);
     let found = listed.or(only)?;
     Some(found.root.clone().unwrap_or_else(|| found.id.clone()))
+}
+
+/// The name of a model without the folder of its file: llama.cpp names a model by its path.
+pub(super) fn without_folder(model: &str) -> &str {
+    let is_path = model.starts_with(['/', '\\', '~', '.'])
+        || model.get(1..3) == Some(":\\")
+        || model.ends_with(".gguf");
+    let name = model.rsplit(['/', '\\']).next().filter(|_| is_path);
+    name.unwrap_or(model)
 }
 
 /// The model of text-embeddings-inference, with its revision.

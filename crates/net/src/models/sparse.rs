@@ -126,8 +126,12 @@ impl SparseEndpoint {
             sent.chunks(batch).map(|texts| self.server.call_of_texts(texts)).collect();
         let stand_in = |call: &Call| vec![Vec::new(); call.items as usize];
         let ask = |call: &Call| self.ask(call);
+        let seen = |index: usize, _: &_| {
+            progress(calls[index].items);
+            Ok(())
+        };
         let answers: Vec<WeightsByText> =
-            self.server.calls.answer(&self.server.caller, &calls, stand_in, ask, progress)?;
+            self.server.calls.answer(&self.server.caller, &calls, stand_in, ask, &seen)?;
         for (call, answer) in calls.iter().zip(&answers) {
             if answer.len() as u64 != call.items {
                 let at = format!("the recorded answer for {}", call.about);

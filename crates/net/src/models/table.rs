@@ -28,7 +28,7 @@ impl Dialect {
 macro_rules! table {
     ($(#[$about:meta])* $name:ident { $($own:tt)* }) => {
         $(#[$about])*
-        #[derive(Clone, PartialEq, Eq, Deserialize)]
+        #[derive(Clone, PartialEq, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct $name {
             /// The address, up to and including the version: `http://localhost:8080/v1`.

@@ -48,7 +48,7 @@ fn a_cache_that_cannot_be_written_is_told_and_so_is_what_it_costs() {
     let model = opened(&config, &registry, &file, &notes);
     let told = notes.0.into_inner().unwrap();
     assert!(told[0].starts_with("note: answers cannot be kept in "), "{told:?}");
-    let found = parts(model.complete(&requests(&["a", "b"]), &|_| {}));
+    let found = parts(model.complete(&requests(&["a", "b"]), &|_, _| Ok(())));
     assert!(found.contains("the cache could not be written"), "{found}");
     assert!(!found.contains("continues"), "{found}");
 }

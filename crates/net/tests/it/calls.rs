@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 fn texts(model: &dyn ChatModel, texts: &[&str]) -> Result<Vec<String>, Error> {
-    let completions = model.complete(&requests(texts), &|_| {})?;
+    let completions = model.complete(&requests(texts), &|_, _| Ok(()))?;
     Ok(completions.into_iter().map(|completion| completion.text).collect())
 }
 
@@ -111,7 +111,7 @@ fn a_replay_needs_no_server_and_refuses_unrecorded_requests() {
     let mut other = requests(&["f"]);
     other[0].parameters.seed = 7;
     let model = chat(&nowhere, &replay(), &absent);
-    assert!(model.complete(&other, &|_| {}).is_err(), "another seed is another request");
+    assert!(model.complete(&other, &|_, _| Ok(())).is_err(), "another seed is another request");
     assert!(!absent.exists(), "nothing is cached");
     let error = Recording::read(&Source::memory("x", b"{\"about\": 3}\n".to_vec()));
     assert!(parts(error).starts_with("x:1 | "), "a line of another form");

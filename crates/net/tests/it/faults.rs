@@ -15,7 +15,7 @@ fn complete(stub: &Stub, more: Value) -> Result<Vec<Completion>, Error> {
     let folder = tempfile::tempdir().unwrap();
     let config = config("chat", &format!("{}/v1", stub.url), more);
     chat(&config, &session(CallOptions::default()), folder.path())
-        .complete(&requests(&["hello"]), &|_| {})
+        .complete(&requests(&["hello"]), &|_, _| Ok(()))
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_refusal_names_the_remedy_that_fits_it() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = config("chat", "http://127.0.0.1:1/v1", json!({}));
     let model = chat(&nowhere, &session(CallOptions::default()), folder.path());
-    let found = parts(model.complete(&requests(&["hello"]), &|_| {}));
+    let found = parts(model.complete(&requests(&["hello"]), &|_, _| Ok(())));
     assert!(found.contains("connection refused, 1 time"), "{found}");
     assert!(found.contains("with the model `m`"), "{found}");
     assert!(found.contains("`--set models.far.url=URL` names another"), "{found}");
@@ -188,7 +188,7 @@ fn packed_answers_are_read_within_their_bound() {
         let folder = tempfile::tempdir().unwrap();
         let config = config("chat", &serve(text), json!({}));
         let registry = session(CallOptions::default());
-        chat(&config, &registry, folder.path()).complete(&requests(&["hello"]), &|_| {})
+        chat(&config, &registry, folder.path()).complete(&requests(&["hello"]), &|_, _| Ok(()))
     };
     assert_eq!(complete(completion("there").to_string()).unwrap()[0].text, "there");
     let found = parts(complete(" ".repeat(10 << 20)));

@@ -9,6 +9,7 @@ mod faults;
 mod forms;
 mod models;
 mod odd_servers;
+mod response_format;
 mod service;
 mod sparse;
 mod stub;
@@ -85,6 +86,7 @@ pub(crate) fn requests(texts: &[&str]) -> Vec<ChatRequest> {
             ChatMessage::new(ChatRole::User, *text),
         ],
         parameters: ChatParameters::default(),
+        form: None,
     };
     texts.iter().enumerate().map(request).collect()
 }

@@ -266,7 +266,7 @@ pub(crate) fn shared(query: &str, document: &str) -> f64 {
     document.split_whitespace().filter(|word| words.contains(word)).count() as f64
 }
 
-/// Answers the built-in prompts, which differ in their words.
+/// Answers in the form that a request asks for.
 pub(crate) fn chat(received: &Received, _: usize) -> Reply {
     if received.path != "/v1/chat/completions" {
         return dialects(received);
@@ -274,20 +274,29 @@ pub(crate) fn chat(received: &Received, _: usize) -> Reply {
     let messages = received.body["messages"].as_array().expect("messages");
     let all: Vec<&str> = messages.iter().filter_map(|one| one["content"].as_str()).collect();
     let all = all.join("\n");
-    let last = all.lines().find_map(|line| line.strip_prefix("Last utterance: "));
-    let text = if let Some(last) = last.filter(|_| all.ends_with("Rewritten:")) {
-        last.to_owned()
-    } else if let Some(last) = last {
-        format!("{last}\n{last} please\n1. {last} again")
-    } else if all.contains("[2] > [1]") {
-        "[2] > [1] > [2]".to_owned()
-    } else if all.contains("cite the passages") {
-        "It is so [1]. It is not [2][7].".to_owned()
-    } else if all.contains("needs clarification") {
-        if all.ends_with("Request: Tell me about kombucha.\nNeed:") { "unsure" } else { "Need: 3" }
-            .to_owned()
-    } else {
-        "do you want to know about tents".to_owned()
+    let last =
+        all.lines().find_map(|line| line.strip_prefix("Last utterance: ")).unwrap_or_default();
+    let name = received.body["response_format"]["json_schema"]["name"].as_str();
+    let answer = match name.unwrap_or_default() {
+        "query" => json!({ "query": last }),
+        "queries" => {
+            json!({ "queries": [last, format!("{last} please"), format!("{last} again")] })
+        }
+        "order" => {
+            let passages = all.lines().filter(|line| line.starts_with('[')).count();
+            let numbers: Vec<usize> = (1..=passages).map(|number| number.max(2)).collect();
+            json!({ "order": numbers })
+        }
+        "response" => {
+            json!({ "response": [
+                { "text": "It is so.", "sources": [1] },
+                { "text": "It is not.", "sources": [2, 7] },
+            ] })
+        }
+        "grade" if all.ends_with("Request: Tell me about kombucha.") => json!({ "grade": null }),
+        "grade" => json!({ "grade": 3 }),
+        "question" => json!({ "question": "do you want to know about tents" }),
+        _ => return Reply::Json(completion("Yes")),
     };
-    Reply::Json(completion(&text))
+    Reply::Json(completion(&answer.to_string()))
 }

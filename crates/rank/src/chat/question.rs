@@ -1,11 +1,10 @@
 //! Clarifying questions that a chat model writes. In a pipeline, documents are ranked by their likeness
 //! to the question.
 
-use crate::answers;
-use crate::chat::{Chat, ChatDefaults, Conversation};
+use crate::chat::{Chat, ChatDefaults, ChatUse, Conversation};
 use crate::context::Context;
 use crate::stage::{About, Batch};
-use clariq_core::{ChatRequest, Request, Result, Utterance};
+use clariq_core::{Answer, AnswerForm, ChatRequest, Request, Result, Utterance};
 use std::num::NonZeroU32;
 
 /// The name by which descriptions and explanations know it.
@@ -15,7 +14,7 @@ const MISSING: &str = "ask: {count} of {all} answers of the model were no questi
 
 /// The defaults of a table that has a chat model write questions.
 pub const QUESTION: ChatDefaults =
-    ChatDefaults { prompt: "ask", variables: &[], max_tokens: NonZeroU32::new(60).unwrap() };
+    ChatDefaults { prompt: "ask", variables: &["form"], max_tokens: NonZeroU32::new(100).unwrap() };
 
 /// Describes a model that writes clarifying questions.
 pub(crate) fn describe_questions(chat: &Chat) -> About {
@@ -44,15 +43,13 @@ pub fn write_questions(
 ) -> Result<Vec<String>> {
     let ask = |request: &Request| {
         let about = format!("question for request {}", request.id);
-        chat.request(about, &Conversation::of(request))
+        chat.request(context, about, Some(AnswerForm::Question), &Conversation::of(request))
     };
     let asked: Vec<ChatRequest> = requests.iter().map(ask).collect::<Result<_>>()?;
-    let completions = chat.complete(context, &asked)?;
-    let mut questions = Vec::with_capacity(requests.len());
-    for (asked, completion) in asked.iter().zip(&completions) {
-        let question = answers::line(completion);
-        chat.count_read(context, asked, completion, MISSING, question.is_some());
-        questions.push(question.unwrap_or_default());
-    }
-    Ok(questions)
+    let completions = chat.complete(context, ChatUse::new(MISSING), &asked)?;
+    let question = |answer| match answer {
+        Some(Answer::Text(question)) => question,
+        _ => String::new(),
+    };
+    Ok(completions.into_iter().map(|completion| question(completion.answer)).collect())
 }

@@ -2,19 +2,19 @@
 //! (Abbasiantaeb and Aliannejadi, "Generate then Retrieve: Conversational Response Retrieval Using
 //! LLMs as Answer and Query Generators", 2024: MQ4CS).
 
-use crate::answers;
-use crate::chat::{Chat, ChatDefaults, Conversation};
+use crate::chat::{Chat, ChatDefaults, ChatUse, Conversation};
+use crate::context::Context;
 use crate::rewrite::{REWRITE, Rewriter, Rewritten, with_last_utterance};
 use crate::stage::{About, Batch};
 use crate::table::Table;
-use clariq_core::{ChatRequest, Request, Result, positive};
+use clariq_core::{Answer, AnswerForm, ChatRequest, Request, Result, positive};
 use serde::{Deserialize, Serialize};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
 const DEFAULTS: ChatDefaults = ChatDefaults {
     prompt: "rewrite",
-    variables: &["queries"],
+    variables: &["queries", "form"],
     max_tokens: NonZeroU32::new(256).unwrap(),
 };
 
@@ -64,18 +64,18 @@ impl Rewriter for ChatRewrite {
 
     /// Where the model writes nothing, the utterance stays.
     fn apply(&self, batch: &Batch) -> Result<Rewritten> {
-        let asked = batch.requests.iter().map(|request| self.ask(request));
+        let context = batch.context;
+        let asked = batch.requests.iter().map(|request| self.ask(context, request));
         let asked = asked.collect::<Result<Vec<_>>>()?;
-        let written = self.chat.complete(batch.context, &asked)?;
+        let written = self.chat.complete(context, ChatUse::new(UNREAD), &asked)?;
         let most = self.keys.queries.get();
         let mut queries = Vec::with_capacity(batch.requests.len());
-        for ((request, asked), completion) in batch.requests.iter().zip(&asked).zip(&written) {
-            let mut texts = match most {
-                1 => Vec::from_iter(answers::line(completion)),
-                _ => answers::lines(completion, most, &request.statements),
+        for ((request, asked), completion) in batch.requests.iter().zip(&asked).zip(written) {
+            let mut texts = match completion.answer {
+                Some(Answer::Text(query)) => vec![query],
+                Some(Answer::Queries(queries)) => queries,
+                _ => Vec::new(),
             };
-            let context = batch.context;
-            self.chat.count_read(context, asked, completion, UNREAD, !texts.is_empty());
             if most > 1 {
                 context.tallies.add(MISSING, &asked.messages, most - texts.len(), most);
             }
@@ -92,9 +92,14 @@ impl Rewriter for ChatRewrite {
 }
 
 impl ChatRewrite {
-    fn ask(&self, request: &Request) -> Result<ChatRequest> {
-        let values =
-            PromptValues { conversation: Conversation::of(request), queries: self.keys.queries };
-        self.chat.request(format!("{REWRITE} of request {}", request.id), &values)
+    fn ask(&self, context: &Context, request: &Request) -> Result<ChatRequest> {
+        let queries = self.keys.queries;
+        let form = match queries.get() {
+            1 => AnswerForm::Query,
+            most => AnswerForm::Queries(most),
+        };
+        let values = PromptValues { conversation: Conversation::of(request), queries };
+        let about = format!("{REWRITE} of request {}", request.id);
+        self.chat.request(context, about, Some(form), &values)
     }
 }

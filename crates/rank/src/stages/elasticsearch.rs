@@ -86,6 +86,7 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
         authorities: authorities.transpose()?,
         authorities_hint: CERTIFICATE.to_owned(),
         address_hint: ADDRESS.to_owned(),
+        slow_hint: "the server is there, and slower than the key `timeout` allows".to_owned(),
     };
     Ok(Box::new(Elasticsearch { service: Service::new(url, access, patience), keys }))
 }

@@ -2,8 +2,8 @@
 
 use crate::common::{Earlier, bank, conversation, ids, index_below, with_context};
 use clariq_core::{
-    ChatModel, ChatRequest, Checksum, Completion, Doc, Error, Hit, Model, ModelName, Models,
-    Observer, Progress, Request, Result,
+    AnswerFormat, ChatModel, ChatRequest, Checksum, Completion, Doc, EachCompletion, Error, Hit,
+    Model, ModelName, Models, Observer, Request, Result,
 };
 use clariq_rank::{Batch, Context, Override, SystemFile};
 use std::sync::{Arc, LazyLock, Mutex};
@@ -14,12 +14,26 @@ const BM25: &str = "[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\ndepth 
 
 /// Always writes the same.
 #[derive(Clone)]
-struct Writes(&'static str);
+struct Writes(&'static str, AnswerFormat);
+
+/// The completion of a request with this text.
+fn completion(request: &ChatRequest, text: &str) -> Completion {
+    let answer = request.form.as_ref().and_then(|form| form.read(text, AnswerFormat::Schema));
+    Completion { text: text.to_owned(), answer, ..Completion::default() }
+}
 
 impl ChatModel for Writes {
-    fn complete(&self, requests: &[ChatRequest], _: Progress) -> Result<Vec<Completion>> {
-        let text = self.0.to_owned();
-        Ok(vec![Completion { text, ..Completion::default() }; requests.len()])
+    fn complete(&self, requests: &[ChatRequest], each: EachCompletion) -> Result<Vec<Completion>> {
+        let completions: Vec<Completion> =
+            requests.iter().map(|request| completion(request, self.0)).collect();
+        for (index, completion) in completions.iter().enumerate() {
+            each(index, completion)?;
+        }
+        Ok(completions)
+    }
+
+    fn format(&self) -> AnswerFormat {
+        self.1
     }
 
     fn checksum(&self) -> &Checksum {
@@ -48,7 +62,7 @@ impl Observer for Notes {
 fn run(system: &str, text: &'static str) -> (Result<Vec<Vec<&'static str>>, Error>, Vec<String>) {
     let (bank, folder) = (bank(), tempfile::tempdir().unwrap());
     let notes = Notes::default();
-    let model = Writes(text);
+    let model = Writes(text, AnswerFormat::Schema);
     let mut context = Context::new(&bank, index_below(folder.path()));
     context.models = &model;
     let system = SystemFile::parse("one.toml", &format!("{HEAD}{system}"), &[]).unwrap();
@@ -93,7 +107,7 @@ fn more_answers_of_another_form_than_their_share_are_a_problem() {
     }
     let (_, notes) = run(&rerank(&format!("{grade}\nunread = 1")), "I cannot say.");
     assert_eq!(notes.len(), 1, "{notes:?}");
-    let (_, notes) = run(&rerank(grade), "Grade: 2/3.");
+    let (_, notes) = run(&rerank(grade), "{\"grade\": 2}");
     assert!(notes.is_empty(), "{notes:?}");
 }
 
@@ -103,14 +117,13 @@ fn a_share_is_one_of_requests_and_models_that_take_turns_are_named() {
     struct Turns;
 
     impl ChatModel for Turns {
-        fn complete(&self, requests: &[ChatRequest], _: Progress) -> Result<Vec<Completion>> {
+        fn complete(&self, requests: &[ChatRequest], _: EachCompletion) -> Result<Vec<Completion>> {
             let model = |number: usize| format!("m{}", number % 2);
-            let answer = |number| Completion {
+            let answer = |(number, request)| Completion {
                 model: model(number),
-                text: "a\nb".into(),
-                ..Completion::default()
+                ..completion(request, "a\nb")
             };
-            Ok((0..requests.len()).map(answer).collect())
+            Ok(requests.iter().enumerate().map(answer).collect())
         }
 
         fn checksum(&self) -> &Checksum {
@@ -144,18 +157,68 @@ fn rerank(keys: &str) -> String {
 }
 
 #[test]
+fn a_run_ends_as_soon_as_the_share_cannot_be_kept() {
+    let (bank, folder) = (bank(), tempfile::tempdir().unwrap());
+    let system = format!("{HEAD}rewrite = {{ chat = \"m\" }}\n{BM25}");
+    let system = SystemFile::parse("one.toml", &system, &[]).unwrap();
+    let rank = |requests: Option<usize>, asked: usize| {
+        let model = Writes("no JSON", AnswerFormat::Schema);
+        let mut context = Context::new(&bank, index_below(folder.path()));
+        context.models = &model;
+        context.tallies.begin(requests);
+        let batch: Vec<Request> =
+            (0..asked).map(|number| Request::new(&*number.to_string(), "boat")).collect();
+        system.pipeline.run(&Batch::new(&context, &batch), vec![Vec::new(); asked])
+    };
+    // Two of twenty may have another form, whatever comes.
+    assert!(rank(Some(20), 2).is_ok() && rank(None, 20).is_ok());
+    let problem = rank(Some(20), 20).unwrap_err().to_problem();
+    assert_eq!(problem.at.file, "rewrite");
+    let found = "3 of the first 3 others (of 20 at most), the first \"no JSON\"";
+    assert_eq!(problem.found, found);
+}
+
+#[test]
 fn answers_that_cannot_be_read_are_counted() {
-    let (ranked, notes) = run(&rerank("method = \"listwise\""), "[2] > [2] > [9]");
+    let listwise = rerank("method = \"listwise\"");
+    let (ranked, notes) = run(&listwise, "{\"order\": [2, 2, 1, 9]}");
     assert_eq!(ranked.unwrap(), [["Q3", "Q2", "Q4", "Q5"]; 2]);
     assert!(
-        notes[0].starts_with("note: chat_rerank: 2 of 2 rankings by the model were incomplete")
+        notes[0].starts_with("note: chat_rerank: 8 repairs of orders of 8 documents"),
+        "{notes:?}"
     );
     let (ranked, notes) =
         run(&rerank("method = \"pointwise\"\nscore = \"grade\""), "I cannot say.");
     assert_eq!(ranked.unwrap(), [["Q2", "Q3", "Q4", "Q5"]; 2]);
     assert!(notes[0].starts_with("note: chat_rerank: 8 of 8 answers could not be read"));
-    let (ranked, notes) = run(&rerank("method = \"listwise\""), "[4] [3] [2] [1]");
+    let (ranked, notes) = run(&listwise, "[4, 3, 2, 1]");
     assert_eq!((ranked.unwrap()[0].first(), notes.len()), (Some(&"Q5"), 0));
+    for text in ["[2] > [1]", "Doc: 4, Relevance: 9\nDoc: 2, Relevance: 8", "{\"order\": [4]}"] {
+        let (ranked, notes) = run(&listwise, text);
+        assert_eq!(ranked.unwrap(), [["Q2", "Q3", "Q4", "Q5"]; 2], "{text}");
+        assert!(notes[0].contains("2 of 2 answers named no document"), "{notes:?}");
+    }
+}
+
+#[test]
+fn plain_text_has_no_grades_and_no_orders() {
+    let (bank, folder) = (bank(), tempfile::tempdir().unwrap());
+    let model = Writes("boat", AnswerFormat::Text);
+    let mut context = Context::new(&bank, index_below(folder.path()));
+    context.models = &model;
+    let rank = |system: &str| {
+        let system = SystemFile::parse("one.toml", &format!("{HEAD}{system}"), &[]).unwrap();
+        let before = vec![Hit { doc: Doc(1), score: 2.0 }, Hit { doc: Doc(2), score: 1.0 }];
+        system.pipeline.run(&Batch::new(&context, &[Request::new("1", "boat")]), vec![before])
+    };
+    for method in ["method = \"pointwise\"\nscore = \"grade\"", "method = \"listwise\""] {
+        let problem = rank(&rerank(method)).unwrap_err().to_problem();
+        assert_eq!(
+            (problem.at.file.as_str(), problem.found.as_str()),
+            ("[models.m]", "format = \"text\"")
+        );
+    }
+    assert!(rank(&format!("rewrite = {{ chat = \"m\" }}\n{BM25}")).is_ok());
 }
 
 #[test]
@@ -202,7 +265,8 @@ fn several_queries_are_retrieved_and_fused() {
 
 #[test]
 fn missing_queries_are_counted() {
-    let (_, notes) = run(&format!("rewrite = {{ chat = \"m\", queries = 3 }}\n{BM25}"), "a\na\nb");
+    let text = "{\"queries\": [\"a\", \"a\", \"b\"]}";
+    let (_, notes) = run(&format!("rewrite = {{ chat = \"m\", queries = 3 }}\n{BM25}"), text);
     assert!(notes[0].starts_with("note: rewrite: the model wrote 4 of 6 queries"), "{notes:?}");
 }
 
@@ -210,7 +274,8 @@ fn missing_queries_are_counted() {
 fn a_prompt_is_part_of_the_parameters() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("one.toml");
-    std::fs::write(folder.path().join("my.jinja"), "{{ query }}: {{ passage }}").unwrap();
+    std::fs::write(folder.path().join("my.jinja"), "{{ query }}: {{ passage }} {{ form }}")
+        .unwrap();
     let grade = "method = \"pointwise\"\nscore = \"grade\"";
     let system = |keys: &str, overrides: &[Override]| {
         let text = format!("{HEAD}{}", rerank(&format!("{grade}\n{keys}")));
@@ -266,61 +331,17 @@ fn keys_that_do_not_fit_are_refused_with_their_line() {
 }
 
 #[test]
-fn a_prompt_that_is_repeated_is_no_answer() {
-    /// Repeats the prompt before its text.
-    struct Repeats(&'static str);
-
-    impl ChatModel for Repeats {
-        fn complete(&self, requests: &[ChatRequest], _: Progress) -> Result<Vec<Completion>> {
-            let text = |request: &ChatRequest| {
-                let all: Vec<&str> =
-                    request.messages.iter().map(|one| one.content.as_str()).collect();
-                format!("{}\n{}", all.join("\n"), self.0)
-            };
-            let text = requests.iter().map(text);
-            Ok(text.map(|text| Completion { text, ..Completion::default() }).collect())
-        }
-
-        fn checksum(&self) -> &Checksum {
-            static SUM: LazyLock<Checksum> = LazyLock::new(|| Checksum::of(b"repeats"));
-            &SUM
-        }
-    }
-
-    impl Models for Repeats {
-        fn open(&self, _: &ModelName) -> Result<Model> {
-            Ok(Model::Chat(Arc::new(Self(self.0))))
-        }
-    }
-
-    let (bank, folder) = (bank(), tempfile::tempdir().unwrap());
-    let notes = Notes::default();
-    let mut context = Context::new(&bank, index_below(folder.path()));
-    context.models = &Repeats("boat");
-    let text = format!("{HEAD}rewrite = {{ chat = \"m\" }}\n{BM25}");
-    let system = SystemFile::parse("one.toml", &text, &[]).unwrap();
-    let requests = [Request::new("1", "red fox")];
-    let before = vec![Hit { doc: Doc(1), score: 1.0 }];
-    let ranked = system.pipeline.run(&Batch::new(&context, &requests), vec![before]).unwrap();
-    let plain = run(&format!("rewrite = {{ chat = \"m\" }}\n{BM25}"), "boat").0.unwrap();
-    assert_eq!(ids(&ranked[0]), plain[0]);
-    assert!(context.tallies.report(&notes).is_none());
-    let note = "m: 1 of 1 completions repeat their prompt, which is no part of their text";
-    assert!(notes.0.lock().unwrap().iter().any(|one| one.ends_with(note)), "{:?}", notes.0);
-}
-
-#[test]
 fn prompts_that_a_server_cuts_to_its_context_are_told() {
     /// Says that it has read at most so many tokens of a prompt, of four bytes each.
     #[derive(Clone)]
     struct Reads(u64);
 
     impl ChatModel for Reads {
-        fn complete(&self, requests: &[ChatRequest], _: Progress) -> Result<Vec<Completion>> {
+        fn complete(&self, requests: &[ChatRequest], _: EachCompletion) -> Result<Vec<Completion>> {
             let answer = |request: &ChatRequest| {
                 let bytes: usize = request.messages.iter().map(|one| one.content.len()).sum();
                 let prompt_tokens = Some((bytes as u64 / 4).min(self.0));
-                Completion { text: "boat".into(), prompt_tokens, ..Completion::default() }
+                Completion { prompt_tokens, ..completion(request, "{\"query\": \"boat\"}") }
             };
             Ok(requests.iter().map(answer).collect())
         }

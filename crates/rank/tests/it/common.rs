@@ -2,10 +2,10 @@
 
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{
-    ChatModel, ChatRequest, Checksum, Completion, Decoding, Doc, Documents, Embeddings, Encoder,
-    Error, JudgedSplit, Model, ModelKind, ModelName, Models, PairScorer, Progress, Ranking,
-    Request, SparseEncoder, SparseVectors, Surroundings, TextGenerator, TextSide, TokenVectors,
-    Utterance,
+    Answer, AnswerForm, ChatModel, ChatRequest, Checksum, Completion, Decoding, Doc, DocumentOrder,
+    Documents, EachCompletion, Embeddings, Encoder, Error, JudgedSplit, Model, ModelKind,
+    ModelName, Models, PairScorer, Progress, Ranking, Request, SparseEncoder, SparseVectors,
+    Surroundings, TextGenerator, TextSide, TokenVectors, Utterance,
 };
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex};
 use clariq_rank::{Context, SystemFile};
@@ -147,9 +147,8 @@ impl ChatModel for Counts {
     fn complete(
         &self,
         requests: &[ChatRequest],
-        progress: Progress,
+        _: EachCompletion,
     ) -> Result<Vec<Completion>, Error> {
-        progress(requests.len() as u64);
         Ok(requests.iter().map(complete).collect())
     }
 
@@ -164,29 +163,31 @@ fn complete(request: &ChatRequest) -> Completion {
     let line = |start: &str| {
         asked.lines().find_map(|line| line.strip_prefix(start)).unwrap_or_default().to_owned()
     };
-    let text = if asked.contains("Last utterance: ") {
-        if line("Last utterance: ") == "hm" {
-            String::new()
-        } else if asked.ends_with("Rewritten:") {
-            "red boats".to_owned()
-        } else {
-            "red boats\n2. fox".to_owned()
-        }
-    } else if asked.contains("[1] ") {
-        let mut passages: Vec<&str> = asked.lines().filter(|line| line.starts_with('[')).collect();
-        passages.sort_by_key(|passage| std::cmp::Reverse(passage.len()));
-        let numbers = passages.iter().filter_map(|passage| passage.split_once(' '));
-        numbers.map(|(number, _)| number).collect::<Vec<_>>().join(" > ")
-    } else {
-        // The longest has 13 letters.
-        (line("Passage: ").len() / 4).to_string()
+    let queries = || {
+        let is_known = line("Last utterance: ") != "hm";
+        if is_known { vec!["red boats".to_owned(), "fox".to_owned()] } else { Vec::new() }
     };
+    let answer = request.form.as_ref().and_then(|form| match form {
+        AnswerForm::Query | AnswerForm::Question => queries().into_iter().next().map(Answer::Text),
+        AnswerForm::Queries(_) => {
+            Some(Answer::Queries(queries())).filter(|_| !queries().is_empty())
+        }
+        AnswerForm::Order(count) => {
+            let passages: Vec<&str> = asked.lines().filter(|line| line.starts_with('[')).collect();
+            let mut order: Vec<usize> = (0..*count).collect();
+            order.sort_by_key(|index| std::cmp::Reverse(passages[*index].len()));
+            Some(Answer::Order(DocumentOrder { order, repairs: 0 }))
+        }
+        // The longest has 13 letters.
+        AnswerForm::Grade(_) => Some(Answer::Grade((line("Passage: ").len() / 4) as u8)),
+        AnswerForm::Response => None,
+    });
     let mut first_token = Vec::new();
     if request.parameters.top_logprobs > 0 {
         let yes = line("Passage: ").len() as f64 / 20.0;
         first_token = vec![(" Yes".to_owned(), yes.ln()), ("no".to_owned(), (1.0 - yes).ln())];
     }
-    Completion { text, first_token, ..Completion::default() }
+    Completion { answer, first_token, ..Completion::default() }
 }
 
 impl Models for Counts {

@@ -2,14 +2,12 @@
 
 #![allow(clippy::disallowed_methods, reason = "a test reads the memory of its process")]
 
-mod answers;
 mod chat;
 mod common;
 mod dense;
 mod elasticsearch;
 mod equal_scores;
 mod needs;
-mod real_answers;
 mod refusals;
 mod rewrite;
 mod rm3;

@@ -30,7 +30,7 @@ pub(crate) struct CallArgs {
     #[command(flatten)]
     answers: AnswerArgs,
     /// Count the calls to models behind a server, and estimate their tokens; send and write nothing
-    #[arg(long, conflicts_with_all = ["output", "replay", "max_calls"])]
+    #[arg(long, conflicts_with_all = ["replay", "max_calls"])]
     pub(crate) dry_run: bool,
 }
 

@@ -209,8 +209,11 @@ fn a_server_that_fails_leaves_nothing_and_the_key_is_in_no_message() {
         Reply::Json(answer)
     };
     let cases: [(Stub, &str); 5] = [
-        (Stub::start(echo), "status 400 Bad Request: bad request, authorization: [authorization]"),
-        (Stub::start(echo_late), "xauthorization: [authoriza"),
+        (
+            Stub::start(echo),
+            "status 400 Bad Request: bad request, authorization: Bearer [authorization]",
+        ),
+        (Stub::start(echo_late), "xauthorization: Bearer [auth"),
         (Stub::start(broken), "no usable answer"),
         (Stub::start(half), "no score for index 0"),
         (Stub::always(Reply::Endless), "an answer of more than 64 MiB"),

@@ -9,11 +9,11 @@ use clariq_rank::{About, Chat, ChatDefaults, ConfigSection, Pipeline, QUESTION};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
-/// A response of 250 tokens has about 330 tokens of a language model, and citations.
+/// A response of 250 tokens has about 330 tokens of a language model, and as many around its sentences.
 const ANSWER: ChatDefaults = ChatDefaults {
     prompt: "answer",
-    variables: &["passages", "words"],
-    max_tokens: NonZeroU32::new(500).unwrap(),
+    variables: &["passages", "words", "form"],
+    max_tokens: NonZeroU32::new(800).unwrap(),
 };
 
 /// The table `[answer]`.

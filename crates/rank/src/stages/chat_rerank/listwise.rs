@@ -5,12 +5,11 @@
 //! documents move up with it.
 
 use super::reader::{Reader, variable};
-use crate::answers::{self, Order};
-use crate::chat::ChatDefaults;
+use crate::chat::{ChatDefaults, ChatUse};
 use crate::context::Context;
 use clariq_core::{
-    ChatRequest, Completion, Explanation, Hit, Location, Ranking, Request, Result, bail, count_of,
-    one_or, positive,
+    Answer, AnswerForm, ChatRequest, Completion, DocumentOrder, Explanation, Hit, Location,
+    Ranking, Request, Result, bail, count_of, one_or, positive,
 };
 use serde::{Deserialize, Serialize};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -30,14 +29,14 @@ pub(super) struct Listwise {
 
 pub(super) const DEFAULTS: ChatDefaults = ChatDefaults {
     prompt: "rerank-list",
-    variables: &["query", "passages"],
+    variables: &["query", "passages", "form"],
     max_tokens: NonZeroU32::new(300).unwrap(),
 };
 
-const REPAIRED: &str = "chat_rerank: {count} of {all} rankings by the model were incomplete and were \
-                        repaired: missing documents added in their order, repeats left out";
-const UNREAD: &str = "chat_rerank: {count} of {all} answers named no document; their documents keep their \
-                      order";
+const REPAIRED: &str = "chat_rerank: {count} repairs of orders of {all} documents by the model: unknown and \
+                        repeated numbers are left out, missing ones follow in their old order";
+const UNREAD: &str = "chat_rerank: {count} of {all} answers named no document, or less than half of them; \
+                      their documents keep their order";
 
 /// A window, and the order in which the model put its documents.
 struct Permuted {
@@ -45,7 +44,8 @@ struct Permuted {
     /// For each new place in the window, the place before.
     order: Vec<usize>,
     text: String,
-    is_repaired: bool,
+    /// See [`DocumentOrder::repairs`].
+    repairs: usize,
 }
 
 /// The documents of a request while they are reordered.
@@ -100,12 +100,12 @@ impl Listwise {
                 all.iter_mut().filter(|one| one.windows.len() > round).collect();
             let asked = moving.iter().map(|one| one.ask(reader, context, round));
             let asked = asked.collect::<Result<Vec<_>>>()?;
-            let completions = reader.chat.complete(context, &asked)?;
-            for ((one, asked), completion) in moving.iter_mut().zip(&asked).zip(&completions) {
-                let Order { named, is_whole, .. } = one.apply(round, completion);
-                reader.chat.count_read(context, asked, completion, UNREAD, named > 0);
-                let is_repaired = named > 0 && !is_whole;
-                context.tallies.add(REPAIRED, &asked.messages, usize::from(is_repaired), 1);
+            let most = batch.iter().map(|(request, _)| reader.depth(request)).max().unwrap_or(0);
+            let usage = ChatUse { answers: self.windows(most).len(), ..ChatUse::new(UNREAD) };
+            let completions = reader.chat.complete(context, usage, &asked)?;
+            for ((one, asked), completion) in moving.iter_mut().zip(&asked).zip(completions) {
+                let (repairs, count) = one.apply(round, completion);
+                context.tallies.add(REPAIRED, &asked.messages, repairs, count);
             }
         }
         Ok(all)
@@ -141,9 +141,7 @@ impl Listwise {
         let all = self.permute(reader, context, &[(request, hits)])?;
         let mut place = index;
         let mut parts = Vec::new();
-        for Permuted { window, order, text, is_repaired } in
-            all.iter().flat_map(|one| &one.permuted)
-        {
+        for Permuted { window, order, text, repairs } in all.iter().flat_map(|one| &one.permuted) {
             if !window.contains(&place) {
                 continue;
             }
@@ -152,7 +150,7 @@ impl Listwise {
             place = window.start + after;
             let first = window.start + 1;
             let last = window.end;
-            let repaired = if *is_repaired { ", repaired" } else { "" };
+            let repaired = if *repairs > 0 { ", repaired" } else { "" };
             let what = format!(
                 "rank after the window {first} to {last}, which the model ordered as {text:?}{repaired}"
             );
@@ -174,22 +172,25 @@ impl Reordering<'_> {
         let docs = &self.docs[self.windows[round].clone()];
         let passages = docs.iter().map(|hit| reader.text(context, hit.doc));
         let passages = passages.collect::<Result<Vec<_>>>()?;
-        reader.ask(self.request, variable("passages", &passages))
+        let form = AnswerForm::Order(passages.len());
+        reader.ask(context, self.request, Some(form), variable("passages", &passages))
     }
 
-    /// Permutes the documents of a window, in the order that the model gives them.
-    fn apply(&mut self, round: usize, completion: &Completion) -> Order {
+    /// Permutes the documents of a window, in the order that the model gives them. The number of repairs of
+    /// that order, and of the documents.
+    fn apply(&mut self, round: usize, completion: Completion) -> (usize, usize) {
         let window = self.windows[round].clone();
-        let read = answers::order(completion, window.len());
+        let count = window.len();
+        let DocumentOrder { order, repairs } = match completion.answer {
+            Some(Answer::Order(read)) => read,
+            _ => DocumentOrder { order: (0..count).collect(), repairs: 0 },
+        };
         let before = self.docs[window.clone()].to_vec();
-        for (place, &old) in window.clone().zip(&read.order) {
+        for (place, &old) in window.clone().zip(&order) {
             self.docs[place] = before[old];
         }
-        let text = completion.text.clone();
-        let order = read.order.clone();
-        let is_repaired = !read.is_whole;
-        self.permuted.push(Permuted { window, order, text, is_repaired });
-        read
+        self.permuted.push(Permuted { window, order, text: completion.text, repairs });
+        (repairs, count)
     }
 }
 

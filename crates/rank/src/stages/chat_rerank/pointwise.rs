@@ -7,12 +7,11 @@
 //! Improving Zero-Shot LLM Rankers via Scoring Fine-Grained Relevance Labels", NAACL 2024.
 
 use super::reader::{Reader, variable};
-use crate::answers;
-use crate::chat::ChatDefaults;
+use crate::chat::{ChatDefaults, ChatUse};
 use crate::context::Context;
 use clariq_core::{
-    ChatRequest, Completion, Doc, Explanation, Hit, ProblemKind, Ranking, Request, Result,
-    Thinking, problem,
+    Answer, AnswerForm, ChatRequest, Completion, Doc, Explanation, Hit, ProblemKind, Ranking,
+    Request, Result, Thinking, problem,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -38,8 +37,11 @@ const YES_OR_NO: ChatDefaults = ChatDefaults {
     variables: &["query", "passage"],
     max_tokens: NonZeroU32::MIN,
 };
-const GRADE: ChatDefaults =
-    ChatDefaults { prompt: "rerank-grade", max_tokens: NonZeroU32::new(32).unwrap(), ..YES_OR_NO };
+const GRADE: ChatDefaults = ChatDefaults {
+    prompt: "rerank-grade",
+    variables: &["query", "passage", "form"],
+    max_tokens: NonZeroU32::new(32).unwrap(),
+};
 /// Alternatives of the first token, which may be a longer beginning or another spelling: the most that
 /// servers give.
 const ALTERNATIVES: u8 = 20;
@@ -74,17 +76,17 @@ impl Pointwise {
         let mut asked = Vec::new();
         for (request, hits) in batch {
             for hit in *hits {
-                asked.push(ask(reader, context, request, hit.doc)?);
+                asked.push(self.score.ask(reader, context, request, hit.doc)?);
             }
         }
-        let completions = reader.chat.complete(context, &asked)?;
+        let most = batch.iter().map(|(request, _)| reader.depth(request)).max().unwrap_or(0);
+        let completions = self.score.complete(reader, context, &asked, most)?;
         let mut answers = asked.iter().zip(&completions);
         let mut all = Vec::with_capacity(batch.len());
         for (_, hits) in batch {
             let mut docs = Vec::with_capacity(hits.len());
             for (hit, (asked, completion)) in hits.iter().zip(answers.by_ref()) {
                 let score = self.score.read(asked, completion)?;
-                reader.chat.count_read(context, asked, completion, UNREAD, score.is_some());
                 docs.push(Hit { score: score.unwrap_or(UNCLEAR), ..*hit });
             }
             docs.sort_by(|one, other| other.score.total_cmp(&one.score));
@@ -100,8 +102,8 @@ impl Pointwise {
         request: &Request,
         doc: Doc,
     ) -> Result<Explanation> {
-        let asked = [ask(reader, context, request, doc)?];
-        let completions = reader.chat.complete(context, &asked)?;
+        let asked = [self.score.ask(reader, context, request, doc)?];
+        let completions = self.score.complete(reader, context, &asked, 1)?;
         let score = self.score.read(&asked[0], &completions[0])?;
         let text = completions[0].text.trim();
         let what = match (self.score, score) {
@@ -113,11 +115,37 @@ impl Pointwise {
     }
 }
 
-fn ask(reader: Reader, context: &Context, request: &Request, doc: Doc) -> Result<ChatRequest> {
-    reader.ask(request, variable("passage", &reader.text(context, doc)?))
-}
-
 impl PointwiseScore {
+    fn ask(
+        self,
+        reader: Reader,
+        context: &Context,
+        request: &Request,
+        doc: Doc,
+    ) -> Result<ChatRequest> {
+        let form = match self {
+            Self::Logprobs => None,
+            Self::Grade => Some(AnswerForm::Grade(0..=BEST_GRADE)),
+        };
+        let passage = variable("passage", &reader.text(context, doc)?);
+        reader.ask(context, request, form, passage)
+    }
+
+    /// The answers to requests, of which a request of the run has at most so many.
+    fn complete(
+        self,
+        reader: Reader,
+        context: &Context,
+        asked: &[ChatRequest],
+        most: usize,
+    ) -> Result<Vec<Completion>> {
+        let mut usage = ChatUse { answers: most, ..ChatUse::new(UNREAD) };
+        if let Self::Logprobs = self {
+            usage.fits = |asked, completion| Ok(Self::Logprobs.read(asked, completion)?.is_some());
+        }
+        reader.chat.complete(context, usage, asked)
+    }
+
     /// The score that an answer gives; `None` if there is none in it.
     fn read(self, asked: &ChatRequest, completion: &Completion) -> Result<Option<f64>> {
         match self {
@@ -130,7 +158,10 @@ impl PointwiseScore {
                 Err(problem.kind(ProblemKind::Server).into())
             }
             Self::Logprobs => Ok(probability_of_yes(&completion.first_token)),
-            Self::Grade => Ok(answers::digit(completion, &(0..=BEST_GRADE)).map(f64::from)),
+            Self::Grade => Ok(match completion.answer {
+                Some(Answer::Grade(grade)) => Some(grade.into()),
+                _ => None,
+            }),
         }
     }
 }
@@ -177,6 +208,7 @@ mod tests {
             about: "a request".to_owned(),
             messages: Vec::new(),
             parameters: ChatParameters::default(),
+            form: None,
         };
         let completion = Completion { thinking: Thinking::Unended, ..Completion::default() };
         assert_eq!(PointwiseScore::Logprobs.read(&asked, &completion).unwrap(), None);

@@ -3,7 +3,7 @@
 use crate::chat::{Chat, Conversation};
 use crate::context::Context;
 use crate::stages::cross_encoder::QueryText;
-use clariq_core::{ChatRequest, Doc, Hit, Request, Result, positive};
+use clariq_core::{AnswerForm, ChatRequest, Doc, Hit, Request, Result, positive};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::num::NonZeroUsize;
@@ -36,7 +36,12 @@ pub(super) struct Reader<'a> {
 impl Reader<'_> {
     /// The documents of a ranking that are reordered.
     pub(super) fn head<'r>(self, request: &Request, ranking: &'r [Hit]) -> &'r [Hit] {
-        &ranking[..ranking.len().min(request.depth(self.keys.depth.get()))]
+        &ranking[..ranking.len().min(self.depth(request))]
+    }
+
+    /// The number of documents that are reordered, at most.
+    pub(super) fn depth(self, request: &Request) -> usize {
+        request.depth(self.keys.depth.get())
     }
 
     /// The first words of a document.
@@ -47,7 +52,13 @@ impl Reader<'_> {
     }
 
     /// A request to the model with the variables of the conversation, the query and `documents`.
-    pub(super) fn ask(self, request: &Request, documents: impl Serialize) -> Result<ChatRequest> {
+    pub(super) fn ask(
+        self,
+        context: &Context,
+        request: &Request,
+        form: Option<AnswerForm>,
+        documents: impl Serialize,
+    ) -> Result<ChatRequest> {
         #[derive(Serialize)]
         struct Values<'a, T> {
             #[serde(flatten)]
@@ -59,7 +70,7 @@ impl Reader<'_> {
         let query = &*self.keys.query.of(request);
         let conversation = Conversation::of(request);
         let about = format!("{NAME} for request {}", request.id);
-        self.chat.request(about, &Values { conversation, query, documents })
+        self.chat.request(context, about, form, &Values { conversation, query, documents })
     }
 }
 

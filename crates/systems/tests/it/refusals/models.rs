@@ -61,7 +61,7 @@ hint: a chat model is given the conversation, and no passages to choose from
         asked("chat = \"chat\"\nprompt = \"answer\""),
         str![[r#"
 configs/prompts/answer.jinja:16
-  expected: one of the variables utterance, utterances, statements
+  expected: one of the variables utterance, utterances, statements, form
      found: `passages`
 hint: the documentation lists the variables of each prompt (how-to, Use a language model)
 

@@ -1,0 +1,499 @@
+//! The form in which a chat model is asked to answer, and the one reader of what it answers.
+//!
+//! A form is told to the model by a sentence in its prompt, to the server by a JSON schema, and read by
+//! serde: all three are made here, so that they cannot differ. What does not have its form is not read; no
+//! part of it is ever taken for the whole.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::ops::RangeInclusive;
+
+/// The kind of answer that a chat model is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnswerForm {
+    /// A query: `{"query": "…"}`.
+    Query,
+    /// So many queries at most: `{"queries": ["…", …]}`.
+    Queries(usize),
+    /// A question to the user: `{"question": "…"}`.
+    Question,
+    /// A whole number of a range: `{"grade": 2}`.
+    Grade(RangeInclusive<u8>),
+    /// The numbers of so many documents, counted from 1, the best first: `{"order": [3, 1, 2]}`.
+    Order(usize),
+    /// Sentences, each with the numbers of the passages that it rests on:
+    /// `{"response": [{"text": "…", "sources": [1]}]}`.
+    Response,
+}
+
+/// How a server is told the form of an answer: the key `format` of `[models.NAME]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AnswerFormat {
+    /// By a JSON schema in `response_format`.
+    #[default]
+    Schema,
+    /// `response_format` asks for JSON; which one, the prompt says.
+    Json,
+    /// By the prompt alone.
+    Prompt,
+    /// For models that cannot write JSON: the answer, without outer blanks, is the text. There are no grades
+    /// and no orders.
+    Text,
+}
+
+/// An answer that has the form that was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// A query or a question, on one line.
+    Text(String),
+    /// Queries, each once.
+    Queries(Vec<String>),
+    /// A number of the range.
+    Grade(u8),
+    /// An order of documents.
+    Order(DocumentOrder),
+    /// The sentences of a response, none of them empty.
+    Response(Vec<CitedSentence>),
+}
+
+/// An order of documents, counted from 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentOrder {
+    /// Every document once; those that the model left out follow in their old order.
+    pub order: Vec<usize>,
+    /// Numbers that were left out, since they are of no document or repeated, and documents that were added.
+    pub repairs: usize,
+}
+
+/// A sentence of a response.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct CitedSentence {
+    /// Its text.
+    pub text: String,
+    /// The passages that it rests on, as the model numbers them from 1.
+    #[serde(default)]
+    pub sources: Vec<f64>,
+}
+
+/// All line breaks of Unicode.
+const LINE_BREAKS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+
+const FENCE: &str = "```";
+
+impl AnswerForm {
+    /// The key of the object that an answer is, and the name of its schema.
+    pub fn key(&self) -> &'static str {
+        match self {
+            Self::Query => "query",
+            Self::Queries(_) => "queries",
+            Self::Question => "question",
+            Self::Grade(_) => "grade",
+            Self::Order(_) => "order",
+            Self::Response => "response",
+        }
+    }
+
+    /// False for grades and orders in plain text.
+    pub fn is_offered(&self, format: AnswerFormat) -> bool {
+        format != AnswerFormat::Text || !matches!(self, Self::Grade(_) | Self::Order(_))
+    }
+
+    /// The JSON schema of an answer, in the subset that strict servers take: all keys are required, and there
+    /// are no others.
+    pub fn schema(&self) -> Value {
+        let text = json!({ "type": "string" });
+        let list = |items: Value, least: usize, most: usize| json!({ "type": "array", "items": items, "minItems": least, "maxItems": most });
+        let value = match self {
+            Self::Query | Self::Question => text,
+            Self::Queries(most) => list(text, 1, *most),
+            Self::Grade(range) => {
+                json!({ "type": "integer", "enum": range.clone().collect::<Vec<u8>>() })
+            }
+            Self::Order(count) => {
+                let numbers: Vec<usize> = (1..=*count).collect();
+                list(json!({ "type": "integer", "enum": numbers }), *count, *count)
+            }
+            Self::Response => {
+                let sources = json!({ "type": "array", "items": { "type": "integer" } });
+                let sentence = object([("text", text), ("sources", sources)]);
+                json!({ "type": "array", "items": sentence })
+            }
+        };
+        object([(self.key(), value)])
+    }
+
+    /// The value of `response_format` in a request; none if the prompt alone tells the form.
+    pub fn response_format(&self, format: AnswerFormat) -> Option<Value> {
+        match format {
+            AnswerFormat::Schema => {
+                let schema = json!({ "name": self.key(), "strict": true, "schema": self.schema() });
+                Some(json!({ "type": "json_schema", "json_schema": schema }))
+            }
+            AnswerFormat::Json => Some(json!({ "type": "json_object" })),
+            AnswerFormat::Prompt | AnswerFormat::Text => None,
+        }
+    }
+
+    /// The sentence that tells the model the form: `{{ form }}` in prompts. Its example is no answer: the
+    /// model may repeat it.
+    pub fn sentence(&self, format: AnswerFormat) -> String {
+        if format == AnswerFormat::Text {
+            return match self {
+                Self::Queries(_) => "Write each query alone, on a line of its own.".to_owned(),
+                Self::Response => "Write the answer alone, as plain text.".to_owned(),
+                _ => format!("Write the {} alone, on one line.", self.key()),
+            };
+        }
+        let example = match self {
+            Self::Query => r#"{"query": "…"}"#.to_owned(),
+            Self::Queries(_) => r#"{"queries": ["…", "…"]}"#.to_owned(),
+            Self::Question => r#"{"question": "…"}"#.to_owned(),
+            Self::Grade(range) => {
+                let numbers: Vec<String> = range.clone().map(|grade| grade.to_string()).collect();
+                format!("{{\"grade\": {}}}", numbers.join(" | "))
+            }
+            Self::Order(_) => r#"{"order": [numbers of passages]}"#.to_owned(),
+            Self::Response => {
+                r#"{"response": [{"text": "a sentence", "sources": [numbers of passages]}, …]}"#
+                    .to_owned()
+            }
+        };
+        format!("Write JSON alone: {example}")
+    }
+
+    /// A grade as the model is asked to write it, for the examples of a prompt.
+    pub fn example(grade: u8) -> String {
+        format!("{{\"grade\": {grade}}}")
+    }
+
+    /// Reads the text of an answer: JSON, bare or in the only fence of the text, with the key of the form or
+    /// its value alone; in plain text, the text itself. Further keys are ignored. `None` is an answer of
+    /// another form: without text, of several lines where one is asked, of another type, a number outside
+    /// its range, an order with less than half of its documents.
+    ///
+    /// ```
+    /// # use clariq_core::{Answer, AnswerForm, AnswerFormat};
+    /// let query = |text| AnswerForm::Query.read(text, AnswerFormat::Schema);
+    /// assert_eq!(query("{\"query\": \"tents\"}"), Some(Answer::Text("tents".to_owned())));
+    /// assert_eq!(query("Sure! You could ask about tents."), None);
+    /// ```
+    pub fn read(&self, text: &str, format: AnswerFormat) -> Option<Answer> {
+        match format {
+            AnswerFormat::Text => self.of_text(text.trim()),
+            _ => self.of_json(json_of(text.trim())?),
+        }
+    }
+
+    fn of_text(&self, text: &str) -> Option<Answer> {
+        match self {
+            Self::Query | Self::Question => one_line(text).map(Answer::Text),
+            Self::Queries(most) => {
+                let lines = text.split(LINE_BREAKS).map(str::trim).filter(|line| !line.is_empty());
+                queries(lines.map(str::to_owned).collect(), *most)
+            }
+            Self::Response => {
+                sentences(vec![CitedSentence { text: text.to_owned(), sources: Vec::new() }])
+            }
+            Self::Grade(_) | Self::Order(_) => None,
+        }
+    }
+
+    fn of_json(&self, json: Value) -> Option<Answer> {
+        let value = match json {
+            Value::Object(mut object) => object.remove(self.key())?,
+            value => value,
+        };
+        match self {
+            Self::Query | Self::Question => one_line(value.as_str()?).map(Answer::Text),
+            Self::Queries(most) => queries(Vec::deserialize(value).ok()?, *most),
+            Self::Grade(range) => {
+                let grade = whole(value.as_f64()?).and_then(|grade| u8::try_from(grade).ok())?;
+                range.contains(&grade).then_some(Answer::Grade(grade))
+            }
+            Self::Order(count) => order(&Vec::<f64>::deserialize(value).ok()?, *count),
+            Self::Response => sentences(Vec::deserialize(value).ok()?),
+        }
+    }
+}
+
+impl CitedSentence {
+    /// The numbers of its passages; `None` for one that is no number of a passage.
+    pub fn numbers(&self) -> impl Iterator<Item = Option<usize>> {
+        self.sources.iter().map(|number| whole(*number))
+    }
+}
+
+/// A schema of an object with these keys.
+fn object<const N: usize>(keys: [(&str, Value); N]) -> Value {
+    let required = keys.each_ref().map(|(key, _)| *key);
+    let required = json!(required.as_slice());
+    let properties: Map<String, Value> =
+        keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+/// JSON that is the whole text, or the content of its only fence.
+fn json_of(text: &str) -> Option<Value> {
+    if let Ok(json) = serde_json::from_str(text) {
+        return Some(json);
+    }
+    let (_, rest) = text.split_once(FENCE)?;
+    let (inner, after) = rest.split_once(FENCE)?;
+    if after.contains(FENCE) {
+        return None;
+    }
+    // The name of a language may follow the first fence.
+    let inner = inner.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    serde_json::from_str(inner).ok()
+}
+
+/// A text of one line that has a letter or a digit, without outer blanks.
+fn one_line(text: &str) -> Option<String> {
+    let text = text.trim();
+    let is_line = !text.contains(LINE_BREAKS) && text.contains(char::is_alphanumeric);
+    is_line.then(|| text.to_owned())
+}
+
+/// The first distinct queries; none if one of them is no line.
+fn queries(texts: Vec<String>, most: usize) -> Option<Answer> {
+    let mut queries = Vec::new();
+    for text in texts {
+        let query = one_line(&text)?;
+        if queries.len() < most && !queries.contains(&query) {
+            queries.push(query);
+        }
+    }
+    (!queries.is_empty()).then_some(Answer::Queries(queries))
+}
+
+/// As `RankGPT` and `RankLLM` read an order: unknown and repeated numbers are dropped, missing documents
+/// follow. One that names less than half of the documents is none.
+fn order(numbers: &[f64], count: usize) -> Option<Answer> {
+    let mut is_named = vec![false; count];
+    let mut order = Vec::with_capacity(count);
+    for number in numbers {
+        let index = whole(*number).and_then(|number| number.checked_sub(1));
+        if let Some(index) = index.filter(|index| is_named.get(*index) == Some(&false)) {
+            is_named[index] = true;
+            order.push(index);
+        }
+    }
+    let named = order.len();
+    if named * 2 < count {
+        return None;
+    }
+    let repairs = numbers.len() - named + (count - named);
+    order.extend((0..count).filter(|index| !is_named[*index]));
+    Some(Answer::Order(DocumentOrder { order, repairs }))
+}
+
+fn sentences(mut sentences: Vec<CitedSentence>) -> Option<Answer> {
+    sentences.retain(|sentence| sentence.text.contains(char::is_alphanumeric));
+    (!sentences.is_empty()).then_some(Answer::Response(sentences))
+}
+
+/// A number that is whole and not negative: `3`, also as `3.0`.
+fn whole(number: f64) -> Option<usize> {
+    (number.fract() == 0.0 && (0.0..1e9).contains(&number)).then_some(number as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One-line answers of models. None of them has a form; in JSON, each may be a query.
+    const LINES: [&str; 17] = [
+        "Es tut mir leid, aber dabei kann ich nicht helfen.",
+        "Je suis désolé, mais je ne peux pas vous aider.",
+        "Okay, der Nutzer möchte wissen, was Zelte kosten. Ich formuliere die Frage um.",
+        "The user refers to tents, so I should mention tents in the rewritten question.",
+        "It seems the utterance is about tents; I would rewrite it with the word tents.",
+        "Umformulierte Frage: Was kosten Zelte?",
+        "I have rewritten it below as requested: how much do tents cost",
+        "Rewriting \"how much are they\" -> how much do tents cost",
+        "Rewritten: how much do tents cost (since \"they\" means tents)",
+        "Error: timeout",
+        "What does 'rewritten query' mean in SQL?",
+        "The last utterance of Steve Jobs",
+        "Why is the request is clear error shown in Postfix?",
+        "silence",
+        "Doc: 4, Relevance: 9",
+        "[2] > [1]",
+        "how much do tents cost",
+    ];
+
+    const JSON: [AnswerFormat; 3] =
+        [AnswerFormat::Schema, AnswerFormat::Json, AnswerFormat::Prompt];
+
+    #[test]
+    fn a_text_is_read_whole_or_not_at_all() {
+        for line in LINES {
+            let read = Some(Answer::Text(line.to_owned()));
+            for (form, format) in [AnswerForm::Query, AnswerForm::Question]
+                .into_iter()
+                .flat_map(|form| JSON.map(|format| (form.clone(), format)))
+            {
+                assert_eq!(form.read(line, format), None, "{line}");
+                let object = json!({ (form.key()): line, "why": ["because"] }).to_string();
+                for text in [
+                    object.clone(),
+                    format!("\n {object}\n"),
+                    format!("```json\n{object}\n```"),
+                    format!("```\n{object}```\n"),
+                    format!("Here it is:\n\n```json\n{object}\n```"),
+                    json!(line).to_string(),
+                ] {
+                    assert_eq!(form.read(&text, format), read, "{text}");
+                }
+                for text in [
+                    format!("{object} {object}"),
+                    format!("Here it is: {object}"),
+                    format!("```json\n{object}\n```\n```json\n{object}\n```"),
+                    json!({ "text": line }).to_string(),
+                    json!({ (form.key()): [line] }).to_string(),
+                    json!({ (form.key()): format!("{line}\n{line}") }).to_string(),
+                    object[..object.len() - 1].to_owned(),
+                ] {
+                    assert_eq!(form.read(&text, format), None, "{text}");
+                }
+            }
+            let text = |text: &str| AnswerForm::Query.read(text, AnswerFormat::Text);
+            assert_eq!(text(&format!(" {line}\n")), read);
+            assert_eq!(text(&format!("{line}\u{2028}{line}")), None);
+        }
+        for empty in [
+            "",
+            " ",
+            "…",
+            "{\"query\": \"\"}",
+            "{\"query\": \"…\"}",
+            "{\"query\": null}",
+            "null",
+            "{}",
+        ] {
+            assert_eq!(AnswerForm::Query.read(empty, AnswerFormat::Schema), None, "{empty}");
+        }
+    }
+
+    #[test]
+    fn queries_are_distinct_and_at_most_as_many_as_asked() {
+        let form = AnswerForm::Queries(3);
+        let read =
+            |texts: &[&str]| Some(Answer::Queries(texts.iter().map(|&it| it.to_owned()).collect()));
+        for (text, queries) in [
+            (r#"{"queries": ["a", "b", " a ", "c", "d"]}"#, read(&["a", "b", "c"])),
+            (r#"["a"]"#, read(&["a"])),
+            (r#"{"queries": ["a", "b\nc"]}"#, None),
+            (r#"{"queries": ["a", ""]}"#, None),
+            (r#"{"queries": []}"#, None),
+            (r#"{"queries": "a"}"#, None),
+            (r#"{"queries": [1]}"#, None),
+            ("1. a\n2. b", None),
+        ] {
+            assert_eq!(form.read(text, AnswerFormat::Schema), queries, "{text}");
+        }
+        assert_eq!(form.read("a\n\n b \n", AnswerFormat::Text), read(&["a", "b"]));
+    }
+
+    #[test]
+    fn grades_are_whole_numbers_of_their_range() {
+        let form = AnswerForm::Grade(0..=3);
+        for (text, grade) in [
+            (r#"{"grade": 2}"#, Some(2)),
+            (r#"{"grade": 3.0}"#, Some(3)),
+            ("0", Some(0)),
+            ("3.0", Some(3)),
+            ("```\n1\n```", Some(1)),
+            (r#"{"grade": 2, "reason": "it is 3"}"#, Some(2)),
+            (r#"{"grade": 2.5}"#, None),
+            (r#"{"grade": 4}"#, None),
+            (r#"{"grade": -1}"#, None),
+            (r#"{"grade": "2"}"#, None),
+            (r#"{"score": 2}"#, None),
+            ("Grade: 2", None),
+            ("2/3", None),
+            ("1e300", None),
+        ] {
+            assert_eq!(form.read(text, AnswerFormat::Schema), grade.map(Answer::Grade), "{text}");
+        }
+        assert_eq!(form.read("2", AnswerFormat::Text), None);
+        assert!(!form.is_offered(AnswerFormat::Text) && form.is_offered(AnswerFormat::Prompt));
+    }
+
+    #[test]
+    fn orders_are_repaired_and_half_of_one_is_none() {
+        let form = AnswerForm::Order(4);
+        for (text, read) in [
+            (r#"{"order": [4, 2, 1, 3]}"#, Some((vec![3, 1, 0, 2], 0))),
+            (r#"[4, 2]"#, Some((vec![3, 1, 0, 2], 2))),
+            (r#"{"order": [4, 4, 9, 2.0, 0, -1, 1.5]}"#, Some((vec![3, 1, 0, 2], 7))),
+            (r#"{"order": [4]}"#, None),
+            (r#"{"order": []}"#, None),
+            (r#"{"order": [4, "2", 1, 3]}"#, None),
+            ("[4] > [2] > [1] > [3]", None),
+            ("Doc: 4, Relevance: 9\nDoc: 2, Relevance: 8", None),
+        ] {
+            let read = read.map(|(order, repairs)| Answer::Order(DocumentOrder { order, repairs }));
+            assert_eq!(form.read(text, AnswerFormat::Schema), read, "{text}");
+        }
+    }
+
+    #[test]
+    fn responses_are_sentences_with_their_sources() {
+        let form = AnswerForm::Response;
+        let text = r#"{"response": [{"text": "Bees fly.", "sources": [2, 1.5]}, {"text": " "}, {"text": "So."}]}"#;
+        let Some(Answer::Response(read)) = form.read(text, AnswerFormat::Json) else { panic!() };
+        assert_eq!((read[0].text.as_str(), read[1].text.as_str()), ("Bees fly.", "So."));
+        assert_eq!(read[0].numbers().collect::<Vec<_>>(), [Some(2), None]);
+        assert_eq!((read.len(), read[1].sources.len()), (2, 0));
+        for text in [
+            "Bees fly [1].",
+            r#"{"response": "Bees fly."}"#,
+            r#"{"response": []}"#,
+            r#"{"response": [{"text": "", "sources": []}]}"#,
+        ] {
+            assert_eq!(form.read(text, AnswerFormat::Json), None, "{text}");
+        }
+        let Some(Answer::Response(read)) = form.read("Bees\nfly [1].", AnswerFormat::Text) else {
+            panic!()
+        };
+        assert_eq!(read[0].text, "Bees\nfly [1].");
+    }
+
+    #[test]
+    fn the_sentence_names_the_key_of_the_schema_and_is_no_answer() {
+        for form in [
+            AnswerForm::Query,
+            AnswerForm::Queries(5),
+            AnswerForm::Question,
+            AnswerForm::Grade(1..=4),
+            AnswerForm::Order(2),
+            AnswerForm::Response,
+        ] {
+            let key = form.key();
+            for format in JSON {
+                let sentence = form.sentence(format);
+                assert!(sentence.contains(&format!("{{\"{key}\": ")), "{sentence}");
+                let (_, example) = sentence.split_once(": ").unwrap();
+                assert_eq!(form.read(example, format), None, "{example}");
+            }
+            let schema = form.schema();
+            assert_eq!(schema["required"], json!([key]));
+            assert!(schema["properties"][key].is_object());
+            let sent = form.response_format(AnswerFormat::Schema).unwrap();
+            assert_eq!(sent["json_schema"]["schema"], schema);
+            assert_eq!(form.response_format(AnswerFormat::Prompt), None);
+        }
+        let example = AnswerForm::example(2);
+        assert_eq!(
+            AnswerForm::Grade(1..=4).read(&example, AnswerFormat::Prompt),
+            Some(Answer::Grade(2))
+        );
+    }
+}
