@@ -147,7 +147,9 @@ impl AnswerForm {
         }
         let example = match self {
             Self::Query => r#"{"query": "…"}"#.to_owned(),
-            Self::Queries(_) => r#"{"queries": ["…", "…"]}"#.to_owned(),
+            Self::Queries(most) => {
+                format!("{{\"queries\": [{}]}}", vec!["\"…\""; *most].join(", "))
+            }
             Self::Question => r#"{"question": "…"}"#.to_owned(),
             Self::Grade(range) => {
                 let numbers: Vec<String> = range.clone().map(|grade| grade.to_string()).collect();
