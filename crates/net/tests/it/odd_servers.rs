@@ -2,7 +2,7 @@
 
 use crate::stub::{Received, Reply, Stub, completion};
 use crate::{chat, config, parts, requests, session};
-use clariq_core::{Completion, Error};
+use clariq_core::{Completion, Error, Thinking};
 use clariq_net::CallOptions;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
