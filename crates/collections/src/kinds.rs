@@ -46,8 +46,8 @@ pub struct Kind {
     pub validate: Validate,
     /// The rankings of a submission in a form of its own; `None` for any other file.
     pub rankings: fn(&FileContent) -> Option<Result<Run, Error>>,
-    /// The names of the figures of its own that configurations may expect.
-    pub figures: fn() -> Vec<String>,
+    /// The names of the scores of its own that configurations may expect.
+    pub scores: fn() -> Vec<String>,
     /// The source of its released files, with the digests that are known.
     pub released: Option<Release>,
 }

@@ -40,7 +40,7 @@ pub static OWN: Kind = Kind {
     check,
     validate: |data, split, run, _| check_run(&Own::open(data, None)?, split, run),
     rankings: |_| None,
-    figures: Vec::new,
+    scores: Vec::new,
     released: None,
 };
 

@@ -6,7 +6,7 @@
 
 #![expect(clippy::implicit_hasher, reason = "groups come from one reader")]
 
-use crate::comparison::Column;
+use crate::comparison::Score;
 use crate::need_interval::bootstrap_interval;
 use crate::significance::{PairedTest, ROUNDS, holm, paired_test};
 use clariq_core::RequestId;
@@ -66,7 +66,7 @@ pub struct GateRow {
 ///
 /// If runs differ in their columns or in their topics.
 pub fn gate(
-    runs: &[&[Column]],
+    runs: &[&[Score]],
     groups: &HashMap<RequestId, String>,
     rule: &GateRule,
 ) -> Vec<GateRow> {
@@ -74,7 +74,7 @@ pub fn gate(
     for (run, columns) in runs.iter().enumerate().skip(1) {
         for (column, (values, baseline)) in columns.iter().zip(runs[0]).enumerate() {
             for (group, topics) in parts(values, groups) {
-                let pick = |column: &Column| -> Vec<f64> {
+                let pick = |column: &Score| -> Vec<f64> {
                     topics.iter().map(|&topic| column.values[topic].1).collect()
                 };
                 let row = compared(&pick(values), &pick(baseline), rule.seed);
@@ -93,10 +93,7 @@ pub fn gate(
 }
 
 /// The positions of all topics, and of those of each group.
-fn parts(
-    column: &Column,
-    groups: &HashMap<RequestId, String>,
-) -> Vec<(Option<String>, Vec<usize>)> {
+fn parts(column: &Score, groups: &HashMap<RequestId, String>) -> Vec<(Option<String>, Vec<usize>)> {
     let mut named: BTreeMap<&String, Vec<usize>> = BTreeMap::new();
     for (place, (topic, _)) in column.values.iter().enumerate() {
         if let Some(group) = groups.get(topic) {
@@ -139,11 +136,11 @@ fn detectable(test: &PairedTest, topics: usize, level: f64) -> Option<f64> {
 
 /// Takes out of each column the topics that the same column of another run lacks. Returns them, in the
 /// order of the first column that has them.
-pub fn keep_common_topics(runs: &mut [&mut Vec<Column>]) -> Vec<RequestId> {
+pub fn keep_common_topics(runs: &mut [&mut Vec<Score>]) -> Vec<RequestId> {
     let mut left_out: Vec<RequestId> = Vec::new();
     let columns = runs.first().map_or(0, |columns| columns.len());
     for column in 0..columns {
-        let topics = |columns: &Vec<Column>| -> HashSet<RequestId> {
+        let topics = |columns: &Vec<Score>| -> HashSet<RequestId> {
             columns[column].values.iter().map(|(topic, _)| topic.clone()).collect()
         };
         let all: Vec<HashSet<RequestId>> = runs.iter().map(|columns| topics(columns)).collect();
@@ -174,9 +171,9 @@ mod tests {
         0.64, 0.02, 0.90, 0.30, 0.47,
     ];
 
-    fn column(values: &[f64]) -> Column {
+    fn column(values: &[f64]) -> Score {
         let values = values.iter().enumerate();
-        Column::new("", "AP", values.map(|(n, v)| (n.to_string().as_str().into(), *v)).collect())
+        Score::new("", "AP", values.map(|(n, v)| (n.to_string().as_str().into(), *v)).collect())
     }
 
     fn rows(run: &[f64], baseline: &[f64], groups: &HashMap<RequestId, String>) -> Vec<GateRow> {

@@ -35,7 +35,9 @@ mod significance;
 mod tests;
 mod ties;
 
-pub use comparison::{BaselineTest, Column, sort_by_topic, test_against_baseline};
+pub use comparison::{
+    Aggregate, BaselineTest, Score, keep_common, sort_by_topic, test_against_baseline,
+};
 pub use decisions::{Decision, DecisionReport, best_threshold};
 pub use diagnosis::{Diagnosis, diagnose};
 pub use gate::{GateRow, GateRule, gate, keep_common_topics};

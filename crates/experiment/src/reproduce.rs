@@ -1,26 +1,26 @@
-//! Reproduction: the figures of systems compared with those that their configurations expect.
+//! Reproduction: the scores of systems compared with those that their configurations expect.
 
 use crate::record;
-use crate::run::{open_split, ranking_path, run as write_run, usual_path};
+use crate::run::{open_split, run as write_run, usual_path};
 use crate::session::{Contexts, Session};
 use clariq_collections::Split;
-use clariq_collections::evaluation::SystemOutput;
+use clariq_collections::evaluation::{Answers, Evaluation, ScoreOptions};
 use clariq_core::{Checksum, Result, SplitRole, bail};
 use clariq_eval::parse_measure;
-use clariq_files::{Source, read_run};
+use clariq_files::Source;
 use clariq_rank::{ExpectedFigures, Uses};
 use clariq_systems::SystemConfig;
 use clariq_tracks::TRACKS;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// The maximum difference of equal figures, which are written with six digits.
+/// The maximum difference of equal scores, which are written with six digits.
 const EXACT: f64 = 1e-5;
 
-/// The comparison of a figure with the expected one.
+/// The comparison of a score with the expected one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The figures are equal.
+    /// The scores are equal.
     Equal,
     /// The difference is within the tolerance of the configuration.
     Close,
@@ -28,22 +28,22 @@ pub enum Verdict {
     Fail,
 }
 
-/// A figure of a system on a split.
+/// A score of a system on a split.
 #[derive(Debug, Clone)]
-pub struct Figure<'s> {
+pub struct ReproducedScore<'s> {
     /// The system's name.
     pub system: &'s str,
     /// The input of the system beyond one request and the documents.
     pub uses: Vec<Uses>,
     /// The measure, as configurations name it.
     pub measure: String,
-    /// The figure published for the same method, if the configuration has one.
+    /// The score published for the same method, if the configuration has one.
     pub published: Option<f64>,
-    /// The figure that the configuration expects.
+    /// The score that the configuration expects.
     pub expected: Option<f64>,
-    /// The figure of the run; `None` where the data have no labels.
+    /// The score of the run; `None` where the data have no labels.
     pub obtained: Option<f64>,
-    /// The comparison, if a figure is expected.
+    /// The comparison, if a score is expected.
     pub verdict: Option<Verdict>,
 }
 
@@ -57,7 +57,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-impl fmt::Display for Figure<'_> {
+impl fmt::Display for ReproducedScore<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.measure)?;
         self.obtained.map_or(Ok(()), |obtained| write!(f, " {obtained:.6}"))?;
@@ -65,7 +65,7 @@ impl fmt::Display for Figure<'_> {
     }
 }
 
-/// The number of figures that are as expected, as a line.
+/// The number of scores that are as expected, as a line.
 pub fn summary(verdicts: &[Verdict]) -> String {
     let count = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
     let close = match count(Verdict::Close) {
@@ -76,7 +76,7 @@ pub fn summary(verdicts: &[Verdict]) -> String {
     format!("{expected} of {} scores as expected{close}", verdicts.len())
 }
 
-/// The systems whose configurations expect figures on this split. If none does, as for labels that
+/// The systems whose configurations expect scores on this split. If none does, as for labels that
 /// were released later, all systems.
 pub fn expecting<'s>(
     session: &Session,
@@ -89,15 +89,15 @@ pub fn expecting<'s>(
     if expecting.is_empty() { systems.iter().collect() } else { expecting }
 }
 
-/// Runs systems on a labelled split, writes the runs to the folder `runs`, and compares the figures
-/// with the expected ones; `each` gets the figures of a system when it is done. Systems that were
+/// Runs systems on a labelled split, writes the runs to the folder `runs`, and compares the scores
+/// with the expected ones; `each` gets the scores of a system when it is done. Systems that were
 /// made from labels of the split are left out.
 pub fn check<'s>(
     session: &Session,
     systems: impl IntoIterator<Item = &'s SystemConfig>,
     split: Split,
     runs: &Path,
-    each: &mut dyn FnMut(Figure<'s>),
+    each: &mut dyn FnMut(ReproducedScore<'s>),
 ) -> Result<()> {
     let collection = session.collection;
     if collection.qrels(split, session.task)?.is_none() {
@@ -113,28 +113,67 @@ pub fn check<'s>(
         let path = usual_path(runs, session, config, split.name());
         let input = open_split(session, config, split, None)?;
         write_run(&contexts, config, &*input, None, &path)?;
-        let run = (!config.answers()).then(|| read_run(&Source::new(&path))).transpose()?;
         let expected = expected(config, session.documents.checksum(), split);
         let names = expected.iter().flat_map(|expected| expected.measures.keys());
-        let result = evaluation.figures(&SystemOutput {
-            path: &path,
-            run: run.as_ref(),
-            need: config.need.as_ref().map(|_| record::need_path(&path)),
-            ranking: &|task| read_run(&Source::new(ranking_path(&path, task))),
-            expected: names.map(String::as_str).collect(),
-        })?;
-        result.notes.iter().for_each(|note| session.observer.note(note));
+        let names: Vec<&str> = names.map(String::as_str).collect();
+        let need = config.need.as_ref().map(|_| record::need_path(&path));
+        let files: Vec<PathBuf> = [path].into_iter().chain(need).collect();
         let compare = |(measure, value)| compare(config, expected, split, measure, value);
-        let figures: Vec<Figure> = result.figures.into_iter().map(compare).collect();
-        let verdicts: Vec<Verdict> = figures.iter().filter_map(|figure| figure.verdict).collect();
+        let scores = scores_of(session, &*evaluation, &files, &names)?;
+        let scores: Vec<ReproducedScore> = scores.into_iter().map(compare).collect();
+        let verdicts: Vec<Verdict> = scores.iter().filter_map(|score| score.verdict).collect();
         let found = if verdicts.is_empty() { "scored".to_owned() } else { summary(&verdicts) };
-        figures.into_iter().for_each(&mut *each);
+        scores.into_iter().for_each(&mut *each);
         session.observer.note(&format!("{} on {split}: {found}", config.name));
     }
     Ok(())
 }
 
-/// Refuses a system that expects figures of an unknown measure, or on a split that the collection
+/// The scores of a run under the names that configurations give them: those that are expected, or else
+/// the collection's own.
+fn scores_of(
+    session: &Session,
+    evaluation: &dyn Evaluation,
+    files: &[PathBuf],
+    expected: &[&str],
+) -> Result<Vec<(String, f64)>> {
+    let own = (session.collection.registered().scores)();
+    let is_shown = |name: &str| match expected {
+        [] => own.is_empty() || own.iter().any(|known| known == name),
+        expected => expected.contains(&name),
+    };
+    let mut found: Vec<(String, f64)> = Vec::new();
+    for file in files {
+        let cases =
+            evaluation.cases(Answers::File(&Source::new(file)), &ScoreOptions::default())?;
+        let named = cases.scores.iter().map(|score| (score.known_as(), score.value()));
+        found.extend(named.filter(|(name, _)| is_shown(name)));
+    }
+    let mut not_checked: Option<(String, Vec<&str>)> = None;
+    for name in expected {
+        let is_new = found.iter().all(|(known, _)| known != name);
+        let Some(measure) = parse_measure(name).ok().filter(|_| is_new) else { continue };
+        let by = ScoreOptions { measures: &[measure], ..ScoreOptions::default() };
+        match evaluation.cases(Answers::File(&Source::new(&files[0])), &by) {
+            Ok(cases) => {
+                let score = cases.scores.first();
+                found.extend(score.map(|score| ((*name).to_owned(), score.value())));
+            }
+            Err(error) if error.to_problem().kind.is_missing() => {
+                let at = error.to_problem().at.file.clone();
+                not_checked.get_or_insert((at, Vec::new())).1.push(name);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if let Some((at, names)) = not_checked {
+        let names = names.join(", ");
+        session.observer.note(&format!("note: {at} has no table with {names}: not checked"));
+    }
+    Ok(found)
+}
+
+/// Refuses a system that expects scores of an unknown measure, or on a split that the collection
 /// never has.
 pub fn check_expected(config: &SystemConfig, session: &Session) -> Result<()> {
     check_measures(&config.expected)?;
@@ -156,9 +195,9 @@ pub fn check_expected(config: &SystemConfig, session: &Session) -> Result<()> {
 /// The maximum number of measures that a message lists.
 const MOST_NAMED: usize = 9;
 
-/// Refuses expected figures of unknown measures, which would never be compared.
+/// Refuses expected scores of unknown measures, which would never be compared.
 fn check_measures(expected: &[ExpectedFigures]) -> Result<()> {
-    let own: Vec<String> = TRACKS.kinds().iter().flat_map(|kind| (kind.figures)()).collect();
+    let own: Vec<String> = TRACKS.kinds().iter().flat_map(|kind| (kind.scores)()).collect();
     for (name, at) in expected.iter().flat_map(|expected| &expected.lines) {
         if !own.contains(name) && parse_measure(name).is_err() {
             let own = own[..MOST_NAMED.min(own.len())].join(", ");
@@ -169,7 +208,7 @@ fn check_measures(expected: &[ExpectedFigures]) -> Result<()> {
     Ok(())
 }
 
-/// The expected figures for these documents: the sample and the real collection have their own.
+/// The expected scores for these documents: the sample and the real collection have their own.
 fn expected<'a>(
     config: &'a SystemConfig,
     bank: &'a Checksum,
@@ -184,39 +223,39 @@ fn compare<'s>(
     split: Split,
     measure: String,
     obtained: f64,
-) -> Figure<'s> {
-    let expected_figure = expected.and_then(|expected| expected.measures.get(&measure)).copied();
+) -> ReproducedScore<'s> {
+    let expected_score = expected.and_then(|expected| expected.measures.get(&measure)).copied();
     let published = expected.and_then(|expected| expected.published.get(&measure)).copied();
     let tolerance = expected.map_or(0.0, |expected| expected.tolerance);
-    let verdict = expected_figure.map(|expected_figure| match (obtained - expected_figure).abs() {
+    let verdict = expected_score.map(|expected_score| match (obtained - expected_score).abs() {
         ..=EXACT => Verdict::Equal,
         difference if difference <= tolerance => Verdict::Close,
         _ => Verdict::Fail,
     });
-    Figure {
+    ReproducedScore {
         system: &config.name,
         uses: config.uses_for(Some(split.role())),
         measure,
         published,
-        expected: expected_figure,
+        expected: expected_score,
         obtained: Some(obtained),
         verdict,
     }
 }
 
-/// The figures that were published for a split whose labels the data do not have.
+/// The scores that were published for a split whose labels the data do not have.
 pub fn published<'s>(
     session: &Session,
     systems: &'s [SystemConfig],
     split: Split,
-) -> Vec<Figure<'s>> {
-    let mut figures = Vec::new();
+) -> Vec<ReproducedScore<'s>> {
+    let mut scores = Vec::new();
     for config in systems {
         let Some(expected) = expected(config, session.documents.checksum(), split) else {
             continue;
         };
         for (measure, published) in &expected.published {
-            figures.push(Figure {
+            scores.push(ReproducedScore {
                 system: &config.name,
                 uses: config.uses_for(Some(split.role())),
                 measure: measure.clone(),
@@ -227,7 +266,7 @@ pub fn published<'s>(
             });
         }
     }
-    figures
+    scores
 }
 
 #[cfg(test)]
@@ -237,7 +276,7 @@ mod tests {
     use clariq_rank::SystemFile;
 
     #[test]
-    fn systems_without_figures_are_left_out_beside_those_with_some() {
+    fn systems_without_scores_are_left_out_beside_those_with_some() {
         let folder = tempfile::tempdir().unwrap();
         let collection = clariq_tracks::TRACKS.open(&clariq_track_clariq::SAMPLE).unwrap();
         let options =
@@ -255,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn the_summary_counts_failed_and_close_figures() {
+    fn the_summary_counts_failed_and_close_scores() {
         let verdicts = [Verdict::Equal, Verdict::Close, Verdict::Fail];
         let printed = "2 of 3 scores as expected, 1 of them within their tolerance";
         assert_eq!(summary(&verdicts), printed);

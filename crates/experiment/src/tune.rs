@@ -7,10 +7,10 @@ use crate::ranker::{RankedPart, Ranker, UserRequest};
 use crate::run::{FileInput, RequestFileKind, RunInput, as_run, check_input, open_split};
 use crate::session::{Contexts, Session};
 use crate::training::open_system;
-use clariq_collections::evaluation::{Evaluation, counted};
+use clariq_collections::evaluation::{Answers, ByQrels, Evaluation, ScoreOptions, counted};
 use clariq_collections::{Split, Task};
 use clariq_core::{Request, RequestId, Result, bail, count_of, problem};
-use clariq_eval::{Measure, RankedRun, bootstrap_interval, evaluate, exact_mean};
+use clariq_eval::{Measure, Score, bootstrap_interval, exact_mean};
 use clariq_files::{Qrels, Run, Source};
 use clariq_rank::Override;
 use clariq_systems::{Rewrites, SystemConfig};
@@ -112,9 +112,8 @@ pub struct TuningGain {
 
 struct Judge<'a> {
     session: &'a Session<'a>,
-    own: Option<Box<dyn Evaluation + 'a>>,
-    qrels: Qrels,
-    measures: &'a [Measure],
+    evaluation: Box<dyn Evaluation + 'a>,
+    by: ScoreOptions<'a>,
     /// The judged topics: first those with a request, in the order of the requests, then the
     /// others. For measures of other cases, such as facets, the cases.
     topics: Vec<RequestId>,
@@ -195,8 +194,7 @@ impl GridSearch<'_> {
         let mut conversations = Vec::with_capacity(judge.topics.len());
         for topic in &judge.topics {
             let next = numbers.len();
-            let request = judge.own.as_ref().and_then(|own| own.request_of(topic));
-            let request = request.unwrap_or(topic).as_str();
+            let request = judge.evaluation.request_of(topic).unwrap_or(topic).as_str();
             let conversation = judge.session.collection.conversation_of(request);
             conversations.push(*numbers.entry(conversation).or_insert(next));
         }
@@ -241,17 +239,17 @@ impl<'a> Judge<'a> {
         requests: &[Request],
     ) -> Result<Self> {
         let collection = session.collection;
-        let (qrels, own) = match labels {
+        let (qrels, evaluation): (Qrels, Box<dyn Evaluation>) = match labels {
             TuningLabels::Split(split) => {
                 let Some(qrels) = collection.qrels(split, task)? else {
                     let hint = "--split names a split with labels: tuning needs them";
                     bail!(collection.location(), "the labels of {split}", "none", hint);
                 };
-                (qrels, collection.own_evaluation(split)?.filter(|_| task == session.task))
+                (qrels, collection.evaluation(split)?)
             }
             TuningLabels::Files { qrels, .. } => {
-                let source = Source::new(qrels);
-                (Qrels::read(&source)?, None)
+                let judged = ByQrels::read(&Source::new(qrels))?;
+                (judged.qrels.clone(), Box::new(judged))
             }
         };
         if let Some(warning) = qrels.warning() {
@@ -280,27 +278,28 @@ impl<'a> Judge<'a> {
                 session.observer.note(&format!("warning: {text}"));
             }
         }
-        if let Some(cases) = own_cases(own.as_deref(), measures)? {
-            topics = cases;
+        let part = matches!(labels, TuningLabels::Split(_)).then_some(task.name());
+        let judge = Self {
+            session,
+            evaluation,
+            by: ScoreOptions { part, measures, ..ScoreOptions::default() },
+            topics,
+        };
+        match judge.other_cases()? {
+            Some(topics) => Ok(Self { topics, ..judge }),
+            None => Ok(judge),
         }
-        Ok(Self { session, own, qrels, measures, topics })
+    }
+
+    fn scores(&self, run: &Run) -> Result<Vec<Score>> {
+        Ok(self.evaluation.cases(Answers::Run(run), &self.by)?.scores)
     }
 
     /// Scores a run for every judged topic; a topic without a ranking counts 0.
     fn trial(&self, values: Vec<Override>, run: &Run) -> Result<Trial> {
-        let ranked = RankedRun::new(run);
-        let mut all: Vec<HashMap<RequestId, f64>> = Vec::with_capacity(self.measures.len());
-        for measure in self.measures {
-            let own = match &self.own {
-                Some(own) => own.values(run, measure)?,
-                None => None,
-            };
-            all.push(if let Some(values) = own {
-                values.into_iter().collect()
-            } else {
-                let scores = evaluate(std::slice::from_ref(measure), &ranked, &self.qrels)?;
-                scores.topics.into_iter().map(|(topic, values)| (topic, values[0])).collect()
-            });
+        let mut all: Vec<HashMap<RequestId, f64>> = Vec::with_capacity(self.by.measures.len());
+        for score in self.scores(run)? {
+            all.push(score.values.into_iter().collect());
         }
         let mut scores: Vec<Vec<f64>> = Vec::with_capacity(self.topics.len());
         for topic in &self.topics {
@@ -308,28 +307,27 @@ impl<'a> Judge<'a> {
                 .push(all.iter().map(|values| values.get(topic).copied().unwrap_or(0.0)).collect());
         }
         let mean = |measure: usize| exact_mean(scores.iter().map(|values| values[measure]));
-        let means = (0..self.measures.len()).map(mean).collect();
+        let means = (0..self.by.measures.len()).map(mean).collect();
         Ok(Trial { values, scores, means })
     }
-}
 
-/// The cases of measures whose cases are not the requests themselves.
-fn own_cases(own: Option<&dyn Evaluation>, measures: &[Measure]) -> Result<Option<Vec<RequestId>>> {
-    let Some(own) = own else { return Ok(None) };
-    let mut found = Vec::with_capacity(measures.len());
-    for measure in measures {
-        let values = own.values(&Run::default(), measure)?.unwrap_or_default();
-        let cases: Vec<RequestId> = values.into_iter().map(|(case, _)| case).collect();
-        let is_other = cases.first().is_some_and(|case| own.request_of(case).is_some());
-        found.push(is_other.then_some(cases));
+    /// The cases of measures whose cases are not the requests themselves.
+    fn other_cases(&self) -> Result<Option<Vec<RequestId>>> {
+        let mut found = Vec::with_capacity(self.by.measures.len());
+        for score in self.scores(&Run::default())? {
+            let cases: Vec<RequestId> = score.values.into_iter().map(|(case, _)| case).collect();
+            let is_other =
+                cases.first().is_some_and(|case| self.evaluation.request_of(case).is_some());
+            found.push(is_other.then_some(cases));
+        }
+        if found.windows(2).any(|pair| pair[0] != pair[1]) {
+            let names: Vec<String> = self.by.measures.iter().map(Measure::name).collect();
+            let hint = "tune by one of them at a time";
+            let names = names.join(", ");
+            bail!("--measure", "measures of the same cases", names, hint);
+        }
+        Ok(found.pop().flatten())
     }
-    if found.windows(2).any(|pair| pair[0] != pair[1]) {
-        let names: Vec<String> = measures.iter().map(Measure::name).collect();
-        let hint = "tune by one of them at a time";
-        let names = names.join(", ");
-        bail!("--measure", "measures of the same cases", names, hint);
-    }
-    Ok(found.pop().flatten())
 }
 
 impl TuningResult {

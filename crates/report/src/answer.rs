@@ -1,7 +1,7 @@
 //! The first sentence of a page: which run is best, by how much, whether that is more than chance,
 //! and where it loses.
 
-use crate::figures::{ComparedRuns, RunFigures, is_significant};
+use crate::scores::{ComparedRuns, RunScores, is_significant};
 use crate::words::{count, difference, figure, p_value};
 use maud::{Markup, html};
 use std::mem::swap;
@@ -10,11 +10,11 @@ use std::mem::swap;
 /// the next one.
 pub(crate) fn answer(compared: &ComparedRuns, column: usize) -> Markup {
     let baseline = compared.baseline();
-    let measure = baseline.columns[column].name();
-    let mean = |run: &RunFigures| run.columns[column].mean();
-    let topics = count(baseline.columns[column].values.len(), compared.unit);
+    let measure = baseline.scores[column].name();
+    let mean = |run: &RunScores| run.scores[column].value();
+    let topics = count(baseline.scores[column].values.len(), compared.unit);
     // Of equal runs the first is named.
-    let other = compared.others().fold(None, |best: Option<(usize, &RunFigures)>, (index, run)| {
+    let other = compared.others().fold(None, |best: Option<(usize, &RunScores)>, (index, run)| {
         if best.is_none_or(|(_, best)| mean(run) > mean(best)) { Some((index, run)) } else { best }
     });
     let Some((index, other)) = other else {
@@ -53,8 +53,8 @@ pub(crate) fn answer(compared: &ComparedRuns, column: usize) -> Markup {
 }
 
 /// The topic on which a run loses most to another.
-fn worst(compared: &ComparedRuns, run: &RunFigures, other: &RunFigures, column: usize) -> Markup {
-    let pairs = run.columns[column].values.iter().zip(&other.columns[column].values);
+fn worst(compared: &ComparedRuns, run: &RunScores, other: &RunScores, column: usize) -> Markup {
+    let pairs = run.scores[column].values.iter().zip(&other.scores[column].values);
     let losses = pairs.map(|((topic, value), (_, base))| (value - base, topic));
     match losses.min_by(|a, b| a.0.total_cmp(&b.0)) {
         Some((change, topic)) if change < 0.0 => html! {
@@ -67,14 +67,14 @@ fn worst(compared: &ComparedRuns, run: &RunFigures, other: &RunFigures, column: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_eval::Column;
+    use clariq_eval::Score;
 
     /// Runs by their names and values by one measure.
     fn told(runs: &[(&str, &[f64])]) -> String {
         let figures = runs.iter().map(|(name, values)| {
             let values = values.iter().zip(1..);
             let values = values.map(|(value, topic)| (topic.to_string().as_str().into(), *value));
-            RunFigures { name, uses: &[], columns: vec![Column::new("", "AP", values.collect())] }
+            RunScores { name, uses: &[], scores: vec![Score::new("", "AP", values.collect())] }
         });
         let page = answer(&ComparedRuns::new(figures.collect(), 0, 42, "topic"), 0).into_string();
         page.replace("<b>", "")

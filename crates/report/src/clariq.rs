@@ -12,14 +12,14 @@ mod topics;
 
 use crate::answer::answer;
 use crate::differences::{self, Focus, TopicRow};
-use crate::figures::{self, ComparedRuns, RunFigures};
 use crate::page::{Page, Section};
 use crate::request::{PageRequest, RenderedPage};
+use crate::scores::{self, ComparedRuns, RunScores};
 use crate::words::{count, figure};
 use clariq_collections::documents::Bank;
-use clariq_collections::evaluation::{Evaluation as _, ShortMeasures};
+use clariq_collections::evaluation::{Answers, Evaluation as _, warn_of_short};
 use clariq_core::{Documents, Error, RequestId};
-use clariq_eval::{Column, Ties, diagnose};
+use clariq_eval::{Score, Ties, diagnose};
 use clariq_files::Run;
 use clariq_track_clariq::evaluation::{CUTOFFS, Official, question_relevance, recall_interval};
 use clariq_track_clariq::{ClariQ, ClariqSplit, Labelled, NeedLine};
@@ -43,7 +43,7 @@ pub(crate) struct ClariqPage<'a> {
     /// Their document relevance, if the folder has the evaluation table.
     pub(crate) documents: &'a [DocumentsOfRuns],
     /// The values of the runs by the measures that were named, if any were.
-    pub(crate) by_name: &'a [Vec<Column>],
+    pub(crate) by_name: &'a [Vec<Score>],
     /// The lines of the need files.
     pub(crate) needs: &'a [Vec<NeedLine>],
 }
@@ -76,16 +76,16 @@ pub(crate) fn page(
         // The page has details; the warnings are also printed.
         let found = topics.warnings(&run, Ties::Official);
         warnings.extend(found.iter().map(|warning| format!("{}: {warning}", file.name())));
-        if let Some(short) =
-            ShortMeasures::of(&question_relevance(&run, labels, Ties::Official).columns(""))
-                .warning()
-            && request.measures.is_empty()
+        if let Some(short) = warn_of_short(
+            &question_relevance(&run, labels, Ties::Official).of_part(""),
+            Score::name,
+        ) && request.measures.is_empty()
         {
             warnings.push(format!("{}: {short}", file.name()));
         }
         if !request.measures.is_empty() {
-            let found = official.columns(file, &request.comparison(shown))?;
-            by_name.push(found.columns);
+            let found = official.cases(Answers::File(file), &request.options(shown))?;
+            by_name.push(found.compared().scores);
         }
         runs.push(run);
     }
@@ -129,10 +129,10 @@ fn compare<'a>(comparison: &ClariqPage, judged: &JudgedRuns<'a>) -> ComparedRuns
         return compare_by_recall(comparison, judged);
     }
     let PageRequest { baseline, seed, .. } = comparison.request;
-    let runs = judged.runs.iter().zip(comparison.by_name).map(|(run, columns)| RunFigures {
+    let runs = judged.runs.iter().zip(comparison.by_name).map(|(run, scores)| RunScores {
         name: &run.shown.name,
         uses: &run.shown.uses,
-        columns: columns.clone(),
+        scores: scores.clone(),
     });
     let unit = comparison.by_name[0].first().map_or(TOPIC, |column| column.unit);
     ComparedRuns::new(runs.collect(), baseline, seed, unit)
@@ -140,24 +140,20 @@ fn compare<'a>(comparison: &ClariqPage, judged: &JudgedRuns<'a>) -> ComparedRuns
 
 fn compare_by_recall<'a>(comparison: &ClariqPage, judged: &JudgedRuns<'a>) -> ComparedRuns<'a> {
     let PageRequest { baseline, seed, .. } = comparison.request;
-    let runs = judged.runs.iter().map(|run| RunFigures {
+    let runs = judged.runs.iter().map(|run| RunScores {
         name: &run.shown.name,
         uses: &run.shown.uses,
-        columns: by_topic(run.scores.columns("")),
+        scores: by_topic(run.scores.of_part("")),
     });
     ComparedRuns::new(runs.collect(), baseline, seed, TOPIC)
 }
 
-fn by_topic(columns: Vec<Column>) -> Vec<Column> {
-    columns.into_iter().map(|column| Column { unit: TOPIC, ..column }).collect()
+fn by_topic(scores: Vec<Score>) -> Vec<Score> {
+    scores.into_iter().map(|score| Score { unit: TOPIC, ..score }).collect()
 }
 
 /// The topics or, for measures of documents, the facets of a column.
-fn rows<'a>(
-    labels: &'a Labelled,
-    judged: &JudgedRuns<'a>,
-    column: &'a Column,
-) -> Vec<TopicRow<'a>> {
+fn rows<'a>(labels: &'a Labelled, judged: &JudgedRuns<'a>, column: &'a Score) -> Vec<TopicRow<'a>> {
     let topics = judged.topics.iter().enumerate();
     let places: HashMap<&str, (usize, &str)> = topics
         .map(|(index, judged)| (judged.topic.id.as_str(), (index, judged.topic.request.as_str())))
@@ -204,7 +200,7 @@ fn sections(comparison: &ClariqPage, judged: &JudgedRuns, compared: &ComparedRun
     };
     let placed = leaderboard::section(comparison, judged);
     let column = focus(comparison, compared);
-    let focused = &compared.baseline().columns[column];
+    let focused = &compared.baseline().scores[column];
     let deepest = Focus {
         id: "differences",
         name: "Differences",
@@ -222,7 +218,7 @@ fn sections(comparison: &ClariqPage, judged: &JudgedRuns, compared: &ComparedRun
     let documents = has_documents.then(|| documents::section(comparison));
     let needs = (!comparison.needs.is_empty()).then(|| needs::section(comparison));
     [
-        Some(figures::section(compared, &intro, titles, &remarks(comparison))),
+        Some(scores::section(compared, &intro, titles, &remarks(comparison))),
         placed.map(|placed| section("leaderboard", "Leaderboard", placed)),
         documents.map(|documents| section("documents", "Documents", documents)),
         Some(section("depth", "Depth", depth::section(judged))),

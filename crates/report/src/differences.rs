@@ -1,8 +1,8 @@
 //! Differences between each run and the baseline, topic by topic.
 
 use crate::bars::{self, Bar};
-use crate::figures::{ComparedRuns, RunFigures};
 use crate::page::{Section, scroll};
+use crate::scores::{ComparedRuns, RunScores};
 use crate::words::{difference, figure};
 use maud::{Markup, html};
 
@@ -73,7 +73,7 @@ pub(crate) fn section(compared: &ComparedRuns, focus: &Focus) -> Option<Section>
 }
 
 /// The chart and the table of a run.
-fn compare_run(compared: &ComparedRuns, focus: &Focus, index: usize, run: &RunFigures) -> Markup {
+fn compare_run(compared: &ComparedRuns, focus: &Focus, index: usize, run: &RunScores) -> Markup {
     let sorted = sort_by_difference(compared, focus, run);
     let bars: Vec<Bar> = sorted
         .iter()
@@ -82,8 +82,8 @@ fn compare_run(compared: &ComparedRuns, focus: &Focus, index: usize, run: &RunFi
         .collect();
     let baseline = compared.baseline().name;
     let unit = compared.unit;
-    let measure = run.columns[focus.column].name();
-    let short = &run.columns[focus.column].measure;
+    let measure = run.scores[focus.column].name();
+    let short = &run.scores[focus.column].measure;
     let id = format!("{}-{index}", focus.id);
     let title = format!("{measure} of {} minus {measure} of {baseline}", run.name);
     let better = sorted.iter().filter(|(_, value)| *value > 0.0).count();
@@ -119,9 +119,9 @@ fn compare_run(compared: &ComparedRuns, focus: &Focus, index: usize, run: &RunFi
 fn sort_by_difference(
     compared: &ComparedRuns,
     focus: &Focus,
-    run: &RunFigures,
+    run: &RunScores,
 ) -> Vec<(usize, f64)> {
-    let values = |run: &RunFigures| run.columns[focus.column].values.clone();
+    let values = |run: &RunScores| run.scores[focus.column].values.clone();
     let pairs = values(run).into_iter().zip(values(compared.baseline()));
     let mut sorted: Vec<(usize, f64)> =
         pairs.map(|((_, value), (_, base))| value - base).enumerate().collect();
@@ -132,13 +132,13 @@ fn sort_by_difference(
 fn table(
     compared: &ComparedRuns,
     focus: &Focus,
-    run: &RunFigures,
+    run: &RunScores,
     sorted: &[(usize, f64)],
 ) -> Markup {
-    let value = |run: &RunFigures, topic: usize| figure(run.columns[focus.column].values[topic].1);
+    let value = |run: &RunScores, topic: usize| figure(run.scores[focus.column].values[topic].1);
     html! {
         table.texts {
-            caption { (run.columns[focus.column].name()) " by " (compared.unit) }
+            caption { (run.scores[focus.column].name()) " by " (compared.unit) }
             thead {
                 tr {
                     th scope="col" { (compared.unit) } th.text scope="col" { "request" }

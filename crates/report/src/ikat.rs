@@ -5,15 +5,15 @@ mod conversations;
 
 use crate::answer::answer;
 use crate::differences::{self, Focus, TopicRow};
-use crate::figures::{self, ComparedRuns, RunFigures};
 use crate::page::{Page, Section};
 use crate::request::{PageRequest, PageRun, RenderedPage};
+use crate::scores::{self, ComparedRuns, RunScores};
 use crate::words::count;
 use clariq_collections::Collection;
-use clariq_collections::evaluation::ShortMeasures;
+use clariq_collections::evaluation::Cases;
 use clariq_core::{Error, bail, fit};
-use clariq_eval::Column;
-use clariq_track_ikat::evaluation::{EvaluatedRun, IkatEvaluation, IkatLabels, columns};
+use clariq_eval::{Score, keep_common};
+use clariq_track_ikat::evaluation::{EvaluatedRun, IkatEvaluation, IkatLabels, scores};
 use clariq_track_ikat::run::Submission;
 use clariq_track_ikat::{Ikat, IkatSplit, PASSAGES, TopicFile};
 use maud::html;
@@ -37,7 +37,7 @@ pub(crate) struct PageEntry<'a> {
     pub(crate) submission: Submission,
     pub(crate) evaluated: EvaluatedRun,
     /// The figures; the same measures over the same turns for all runs, and none without labels.
-    pub(crate) columns: Vec<Column>,
+    pub(crate) scores: Vec<Score>,
 }
 
 /// The runs and labels of a page.
@@ -69,23 +69,23 @@ pub(crate) fn page(
     for run in request.runs {
         IkatEvaluation::check_submission(&run.file)?;
         let read = evaluation.read(&run.file)?;
-        let columns = if labels.are_absent() {
+        let scores = if labels.are_absent() {
             Vec::new()
         } else {
-            columns(&read.evaluated, labels, None, request.measures)?
+            scores(&read.evaluated, labels, None, request.measures)?
         };
+        let found = Cases::new(scores, read.warnings).compared();
         let file = run.file.name();
-        let mut found = read.warnings;
-        found.extend(ShortMeasures::of(&columns).warning());
-        warnings.extend(found.iter().map(|warning| format!("{file}: {warning}")));
+        warnings.extend(found.warnings.iter().map(|warning| format!("{file}: {warning}")));
         runs.push(PageEntry {
             shown: run,
             submission: read.submission,
             evaluated: read.evaluated,
-            columns,
+            scores: found.scores,
         });
     }
-    keep_common(&mut runs);
+    // Only runs of this program have complete rankings of statements beside them.
+    keep_common(&mut runs.iter_mut().map(|run| &mut run.scores).collect::<Vec<_>>());
     if labels.are_absent() {
         warnings.push(format!("the folder has no labels of {split}: the page has no scores"));
     }
@@ -96,16 +96,16 @@ pub(crate) fn page(
 
 fn render(comparison: &IkatPage) -> String {
     let PageRequest { title, baseline, seed, .. } = *comparison.request;
-    let runs = comparison.runs.iter().map(|entry| RunFigures {
+    let runs = comparison.runs.iter().map(|entry| RunScores {
         name: &entry.shown.name,
         uses: &entry.shown.uses,
-        columns: entry.columns.clone(),
+        scores: entry.scores.clone(),
     });
     let compared = ComparedRuns::new(runs.collect(), baseline, seed, "turn");
     Page {
         title,
         lead: describe(comparison, &compared),
-        answer: if compared.baseline().columns.is_empty() {
+        answer: if compared.baseline().scores.is_empty() {
             html! {}
         } else {
             answer(&compared, compared.telling_of_all(main_column(&compared)))
@@ -121,19 +121,19 @@ fn render(comparison: &IkatPage) -> String {
 }
 
 fn sections(comparison: &IkatPage, compared: &ComparedRuns) -> Vec<Section> {
-    let columns = &compared.baseline().columns;
-    let has_rankings = columns.iter().any(|column| column.part.starts_with("statements"));
+    let scores = &compared.baseline().scores;
+    let has_rankings = scores.iter().any(|column| column.part.starts_with("statements"));
     let of_statements = if has_rankings { "statements" } else { "ptkb_provenance" };
     let content = conversations::section(comparison, compared, [of_statements, "passages"]);
     let conversations = Section { id: "conversations", name: "Conversations", content };
-    if columns.is_empty() {
+    if scores.is_empty() {
         return vec![conversations];
     }
     let intro = "Each part of the runs, over the turns that its labels judge: the rankings of \
                  statements and of passages, the statements of the responses as lists \
                  (ptkb_provenance) and as sets (macro averages), and ROUGE-1 against the organisers' responses.";
     let titles = ["Scores of every run", "Scores by part"];
-    let mut sections = vec![figures::section(compared, intro, titles, &remarks(comparison))];
+    let mut sections = vec![scores::section(compared, intro, titles, &remarks(comparison))];
     for (id, name, part) in
         [("by-statements", "Statements", of_statements), ("by-passages", "Passages", "passages")]
     {
@@ -151,7 +151,7 @@ fn main_column(compared: &ComparedRuns) -> usize {
 
 /// The position of the first measure of a part of the runs.
 fn first_of(compared: &ComparedRuns, part: &str) -> Option<usize> {
-    compared.baseline().columns.iter().position(|column| column.part.starts_with(part))
+    compared.baseline().scores.iter().position(|column| column.part.starts_with(part))
 }
 
 /// The differences by the first measure of a part of the runs, if there is one.
@@ -170,7 +170,7 @@ fn focus<'a>(
         }
     }
     let mut topics = Vec::new();
-    for (turn, _) in &compared.baseline().columns[column].values {
+    for (turn, _) in &compared.baseline().scores[column].values {
         let (request, anchor) = texts.remove(turn.as_str()).unwrap_or_default();
         topics.push(TopicRow { id: turn.as_str(), request, anchor });
     }
@@ -202,14 +202,4 @@ fn remarks<'a>(comparison: &'a IkatPage) -> Vec<(&'a str, String)> {
         }
     }
     remarks
-}
-
-/// Leaves out the figures that any of the runs lacks: only runs of this program have complete
-/// rankings of statements beside them.
-fn keep_common(runs: &mut [PageEntry]) {
-    let names = |entry: &PageEntry| entry.columns.iter().map(Column::name).collect::<HashSet<_>>();
-    let all: Vec<HashSet<String>> = runs.iter().map(names).collect();
-    for entry in runs {
-        entry.columns.retain(|column| all.iter().all(|names| names.contains(&column.name())));
-    }
 }

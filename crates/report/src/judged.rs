@@ -3,16 +3,17 @@
 
 mod topics;
 
-use self::topics::{Rankings, TopicSection};
+use self::topics::TopicSection;
 use crate::answer::answer;
 use crate::differences::{self, Focus};
-use crate::figures::{self, ComparedRuns, RunFigures};
 use crate::page::{Page, Section};
 use crate::request::{PageRequest, RenderedPage};
+use crate::scores::{self, ComparedRuns, RunScores};
 use crate::words::count;
-use clariq_collections::evaluation::Evaluation;
+use clariq_collections::evaluation::{Answers, Evaluation};
 use clariq_core::{Documents, Error, RequestId, bail};
-use clariq_eval::Qrels;
+use clariq_eval::{Qrels, RankedRun};
+use clariq_files::Run;
 use maud::html;
 use std::collections::HashMap;
 
@@ -36,33 +37,41 @@ impl JudgedPage<'_> {
         }
         let mut warnings = self.evaluation.warnings().to_vec();
         let mut measured = Vec::new();
+        let mut rankings = Vec::new();
         for run in request.runs {
-            let found = self.evaluation.columns(&run.file, &request.comparison(run))?;
+            let answers = Answers::File(&run.file);
+            let found = self.evaluation.cases(answers, &request.options(run))?.compared();
+            let of_run = found.rankings.map_or_else(Run::default, |rankings| rankings.run);
+            rankings.push(RankedRun::new(&of_run));
             let file = run.file.name();
             warnings.extend(found.warnings.iter().map(|warning| format!("{file}: {warning}")));
-            measured.push(RunFigures { name: &run.name, uses: &run.uses, columns: found.columns });
+            measured.push(RunScores { name: &run.name, uses: &run.uses, scores: found.scores });
         }
         let compared = ComparedRuns::new(measured, request.baseline, request.seed, "topic");
-        let topics = compared.baseline().columns[0].values.len();
-        let html = self.render(request, &compared)?;
+        let topics = compared.baseline().scores[0].values.len();
+        let html = self.render(request, &compared, &rankings)?;
         Ok(RenderedPage { html, topics, warnings })
     }
 
-    fn render(&self, request: &PageRequest, compared: &ComparedRuns) -> Result<String, Error> {
+    fn render(
+        &self,
+        request: &PageRequest,
+        compared: &ComparedRuns,
+        rankings: &[RankedRun],
+    ) -> Result<String, Error> {
         let column = compared.telling_of_all(0);
-        let values = &compared.baseline().columns[column].values;
+        let values = &compared.baseline().scores[column].values;
         let text_of = |topic: &RequestId| self.requests.get(topic).map_or("", String::as_str);
         let topics = count(values.len(), "topic");
         let intro = format!("Standard measures, as in trec_eval, over {topics}.");
         let titles = ["Scores of every run"; 2];
-        let mut sections = vec![figures::section(compared, &intro, titles, &[])];
+        let mut sections = vec![scores::section(compared, &intro, titles, &[])];
         let shown = values.iter().map(|(topic, _)| (topic.as_str(), text_of(topic)));
         sections.extend(differences::section(compared, &Focus::by_topic(column, shown)));
-        let rankings = Rankings::read(request.runs)?;
         let topics_of = TopicSection {
             compared,
             column,
-            rankings: &rankings,
+            rankings,
             qrels: self.qrels,
             documents: self.documents,
         };

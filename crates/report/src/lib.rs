@@ -8,7 +8,6 @@ mod bars;
 mod charts;
 mod clariq;
 mod differences;
-mod figures;
 mod ikat;
 mod judged;
 mod mtrag;
@@ -16,6 +15,7 @@ mod page;
 mod pages;
 mod request;
 mod scale;
+mod scores;
 mod several;
 mod words;
 

@@ -3,12 +3,12 @@
 
 use crate::answer::answer;
 use crate::differences::{self, Focus, TopicRow};
-use crate::figures::{self, ComparedRuns, RunFigures};
 use crate::page::{Page, Section};
 use crate::request::{PageRequest, RenderedPage};
+use crate::scores::{self, ComparedRuns, RunScores};
 use crate::words::count;
 use clariq_collections::Collection;
-use clariq_collections::evaluation::Evaluation;
+use clariq_collections::evaluation::{Answers, Evaluation};
 use clariq_core::{Documents, Error, RequestId, Speaker, bail, fit};
 use clariq_eval::{Qrels, RankedRun};
 use clariq_track_mtrag::{
@@ -55,10 +55,10 @@ pub(crate) fn page(
     let mut measured = Vec::new();
     let mut runs = Vec::new();
     for run in request.runs {
-        let found = evaluation.columns(&run.file, &request.comparison(run))?;
+        let found = evaluation.cases(Answers::File(&run.file), &request.options(run))?.compared();
         let file = run.file.name();
         warnings.extend(found.warnings.iter().map(|warning| format!("{file}: {warning}")));
-        measured.push(RunFigures { name: &run.name, uses: &run.uses, columns: found.columns });
+        measured.push(RunScores { name: &run.name, uses: &run.uses, scores: found.scores });
         let (ranked, responses) = evaluation.answers(&run.file)?;
         runs.push(RunByRequest { name: &run.name, ranked, responses });
     }
@@ -72,7 +72,7 @@ pub(crate) fn page(
         .collect();
     let places: HashMap<&str, usize> =
         tasks.iter().zip(0..).map(|(task, place)| (task.id.as_str(), place)).collect();
-    let values = &compared.baseline().columns[focus].values;
+    let values = &compared.baseline().scores[focus].values;
     let judged: HashMap<&str, usize> =
         values.iter().zip(0..).map(|((id, _), index)| (id.as_str(), index)).collect();
     let topics = values.iter().map(|(id, _)| TopicRow {
@@ -84,7 +84,7 @@ pub(crate) fn page(
     let intro = format!(
         "nDCG and recall, as in trec_eval, over {requests}; one that is not answered counts 0."
     );
-    let mut sections = vec![figures::section(&compared, &intro, ["Scores of every run"; 2], &[])];
+    let mut sections = vec![scores::section(&compared, &intro, ["Scores of every run"; 2], &[])];
     sections.extend(differences::section(
         &compared,
         &Focus {

@@ -1,6 +1,6 @@
 //! The request for a page, and the page made of it.
 
-use clariq_collections::evaluation::ComparisonOptions;
+use clariq_collections::evaluation::ScoreOptions;
 use clariq_eval::Measure;
 use clariq_files::Source;
 
@@ -33,12 +33,8 @@ pub struct PageRequest<'a> {
 
 impl PageRequest<'_> {
     /// How a run is measured: by the measures that were named, or else by the usual ones.
-    pub(crate) fn comparison(&self, run: &PageRun) -> ComparisonOptions<'_> {
-        ComparisonOptions {
-            measures: self.measures,
-            depth: run.depth,
-            ..ComparisonOptions::default()
-        }
+    pub(crate) fn options(&self, run: &PageRun) -> ScoreOptions<'_> {
+        ScoreOptions { measures: self.measures, depth: run.depth, ..ScoreOptions::default() }
     }
 }
 

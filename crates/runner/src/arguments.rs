@@ -34,6 +34,10 @@ pub(crate) struct Family<T> {
 }
 
 impl<T> Family<T> {
+    pub(crate) fn is_given(&self) -> bool {
+        self.given.is_some()
+    }
+
     /// Refuses the options: none of them applies to `what`.
     pub(crate) fn refuse(&self, what: &str) -> Result<(), Problem> {
         self.given.as_deref().map_or(Ok(()), |flag| Err(does_not_apply(flag, what)))

@@ -3,10 +3,10 @@
 
 use crate::runs;
 use crate::settings::Settings;
-use clariq_collections::evaluation::{ComparisonOptions, ValuesByRequest};
+use clariq_collections::evaluation::{Answers, ScoreOptions};
 use clariq_collections::{Collection, Split};
 use clariq_core::{RequestId, Result, bail, count_of};
-use clariq_eval::Column;
+use clariq_eval::{Score, keep_common};
 use clariq_experiment::record;
 use clariq_files::Source;
 use std::path::{Path, PathBuf};
@@ -32,11 +32,10 @@ struct SystemRuns {
     runs: Vec<Option<PlacedRun>>,
 }
 
-/// A system with its values over each collection, by the same measures.
+/// A system with its scores over each collection, by the same measures.
 pub(crate) struct ScoredSystem {
     pub(crate) name: String,
-    pub(crate) paths: Vec<PathBuf>,
-    pub(crate) columns: Vec<Vec<Column>>,
+    pub(crate) scores: Vec<Vec<Score>>,
 }
 
 /// The systems, and the collections that they were run on.
@@ -90,7 +89,7 @@ impl SeveralScores {
         all: &[Settings],
         paths: &[PathBuf],
         split: Option<&str>,
-        by: &ComparisonOptions,
+        by: &ScoreOptions,
     ) -> Result<Self> {
         let mut places = Vec::with_capacity(all.len());
         for (name, settings) in folder_names(all).into_iter().zip(all) {
@@ -100,7 +99,7 @@ impl SeveralScores {
         let mut scored: Vec<ScoredSystem> = Vec::with_capacity(systems.len());
         for system in &systems {
             let name = system.name.clone();
-            scored.push(ScoredSystem { name, paths: Vec::new(), columns: Vec::new() });
+            scored.push(ScoredSystem { name, scores: Vec::new() });
         }
         let mut splits = Vec::with_capacity(places.len());
         for (index, (place, settings)) in places.iter().zip(all).enumerate() {
@@ -125,17 +124,20 @@ impl SeveralScores {
             runs::note_remark(settings, &*place.collection, split);
             for (system, run) in scored.iter_mut().zip(&of_place) {
                 let source = Source::new(&run.path);
-                let of_run = ComparisonOptions { depth: record::depth_of(&run.path), ..*by };
-                let ValuesByRequest { columns, warnings } = evaluation.columns(&source, &of_run)?;
-                for warning in warnings {
+                let of_run = ScoreOptions { depth: record::depth_of(&run.path), ..*by };
+                let cases = evaluation.cases(Answers::File(&source), &of_run)?.compared();
+                for warning in &cases.warnings {
                     settings.note(&format!("warning: {}: {warning}", source.name()));
                 }
-                system.paths.push(run.path.clone());
-                system.columns.push(columns);
+                system.scores.push(cases.scores);
             }
             splits.push(split);
         }
-        keep_common(&mut scored)?;
+        let systems = scored.iter_mut().flat_map(|system| &mut system.scores);
+        keep_common(&mut systems.collect::<Vec<_>>());
+        if scored[0].scores[0].is_empty() {
+            bail!("-m", "a measure of all collections", "none", "for example -m nDCG@10");
+        }
         Ok(Self { systems: scored, places, splits })
     }
 
@@ -145,14 +147,14 @@ impl SeveralScores {
         names.chain([MEAN, WEIGHTED]).map(str::to_owned).collect()
     }
 
-    /// The columns of a system, each in the part of its collection or mean.
-    pub(crate) fn parts(&self, system: &ScoredSystem, measures: usize) -> Vec<Column> {
+    /// The scores of a system, each in the part of its collection or mean.
+    pub(crate) fn parts(&self, system: &ScoredSystem, measures: usize) -> Vec<Score> {
         let mut all = Vec::new();
-        for (place, columns) in self.places.iter().zip(&system.columns) {
-            let count = columns[0].values.len();
+        for (place, scores) in self.places.iter().zip(&system.scores) {
+            let count = scores[0].values.len();
             let part = format!("{}, {}", place.name, count_of(count, "request"));
-            for column in columns {
-                all.push(Column { part: part.clone(), measure: column.name(), ..column.clone() });
+            for score in scores {
+                all.push(Score { part: part.clone(), measure: score.name(), ..score.clone() });
             }
         }
         all.extend((0..measures).map(|measure| system.mean(measure)));
@@ -173,7 +175,7 @@ impl SeveralScores {
 
     /// The names of the measures.
     pub(crate) fn measures(&self) -> Vec<String> {
-        self.systems[0].columns[0].iter().map(Column::name).collect()
+        self.systems[0].scores[0].iter().map(Score::name).collect()
     }
 }
 
@@ -181,42 +183,42 @@ impl ScoredSystem {
     /// The means of a measure: over each collection, of the collections, and of all requests.
     pub(crate) fn means(&self, measure: usize) -> Vec<f64> {
         let mut means: Vec<f64> =
-            self.columns.iter().map(|columns| columns[measure].mean()).collect();
-        means.push(self.mean(measure).mean());
-        means.push(self.pooled(measure).mean());
+            self.scores.iter().map(|scores| scores[measure].value()).collect();
+        means.push(self.mean(measure).value());
+        means.push(self.pooled(measure).value());
         means
     }
 
-    /// The requests of all collections as columns, one for each measure.
-    pub(crate) fn all_pooled(&self, measures: usize) -> Vec<Column> {
+    /// The scores of the requests of all collections, one for each measure.
+    pub(crate) fn all_pooled(&self, measures: usize) -> Vec<Score> {
         (0..measures).map(|measure| self.pooled(measure)).collect()
     }
 
-    /// The means over the collections as a column.
-    pub(crate) fn mean(&self, measure: usize) -> Column {
-        let mut values = Vec::with_capacity(self.columns.len());
-        for (index, columns) in self.columns.iter().enumerate() {
+    /// The means over the collections as cases.
+    pub(crate) fn mean(&self, measure: usize) -> Score {
+        let mut values = Vec::with_capacity(self.scores.len());
+        for (index, scores) in self.scores.iter().enumerate() {
             let name: RequestId = index.to_string().as_str().into();
-            values.push((name, columns[measure].mean()));
+            values.push((name, scores[measure].value()));
         }
-        let name = self.columns[0][measure].name();
-        Column { part: MEAN.to_owned(), measure: name, values, ..self.columns[0][measure].clone() }
+        let name = self.scores[0][measure].name();
+        Score { part: MEAN.to_owned(), measure: name, values, ..self.scores[0][measure].clone() }
     }
 
-    /// The requests of all collections as a column.
-    pub(crate) fn pooled(&self, measure: usize) -> Column {
+    /// The requests of all collections as cases.
+    pub(crate) fn pooled(&self, measure: usize) -> Score {
         let mut values = Vec::new();
-        for (index, columns) in self.columns.iter().enumerate() {
-            for (request, value) in &columns[measure].values {
+        for (index, scores) in self.scores.iter().enumerate() {
+            for (request, value) in &scores[measure].values {
                 values.push((format!("{index}/{request}").as_str().into(), *value));
             }
         }
-        let name = self.columns[0][measure].name();
-        Column {
+        let name = self.scores[0][measure].name();
+        Score {
             part: WEIGHTED.to_owned(),
             measure: name,
             values,
-            ..self.columns[0][measure].clone()
+            ..self.scores[0][measure].clone()
         }
     }
 }
@@ -258,21 +260,4 @@ fn assign(
         *slot = Some(PlacedRun { path: path.clone(), split });
     }
     Ok(systems)
-}
-
-/// Keeps the measures that all runs have.
-fn keep_common(systems: &mut [ScoredSystem]) -> Result<()> {
-    let names = |columns: &Vec<Column>| columns.iter().map(Column::name).collect::<Vec<_>>();
-    let all: Vec<Vec<String>> =
-        systems.iter().flat_map(|system| system.columns.iter().map(names)).collect();
-    let common: Vec<String> =
-        all[0].iter().filter(|name| all.iter().all(|one| one.contains(name))).cloned().collect();
-    if common.is_empty() {
-        bail!("-m", "a measure of all collections", "none", "for example -m nDCG@10");
-    }
-    for columns in systems.iter_mut().flat_map(|system| &mut system.columns) {
-        columns.retain(|column| common.contains(&column.name()));
-        columns.sort_by_key(|column| common.iter().position(|name| *name == column.name()));
-    }
-    Ok(())
 }

@@ -29,7 +29,7 @@ pub static KIND: Kind = Kind {
     check: check::check,
     validate: super::validate::validate,
     rankings: |_| None,
-    figures: names,
+    scores: names,
     released: Some(RELEASE),
 };
 

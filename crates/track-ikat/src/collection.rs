@@ -44,7 +44,7 @@ pub static KIND: Kind = Kind {
         validate_with(run, &topics, &judged_passages(data, split, &topics), options)
     },
     rankings: |_| None,
-    figures: || names().collect(),
+    scores: || names().collect(),
     released: Some(clariq_collections::Release {
         at: "https://raw.githubusercontent.com/",
         table: include_str!("../released/ikat.tsv"),

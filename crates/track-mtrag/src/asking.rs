@@ -10,7 +10,7 @@ use crate::domains::Domain;
 use crate::submission::GivenResponse;
 use crate::tasks::{Answerability, MtragTask};
 use clariq_collections::evaluation::{
-    ASKS_FROM, DECISION_COLUMNS, ResultCell, ResultTable, decision_rows,
+    ASKS_FROM, DECISION_COLUMNS, ScoreCell, ScoreTable, decision_rows,
 };
 use clariq_core::RequestId;
 use clariq_eval::{Decision, best_threshold};
@@ -47,7 +47,7 @@ fn by_domain(
 pub(crate) fn by_best_score(
     tasks: &[MtragTask],
     best: &HashMap<&RequestId, f64>,
-) -> Option<ResultTable> {
+) -> Option<ScoreTable> {
     let answered: HashSet<Domain> =
         tasks.iter().filter(|task| best.contains_key(&task.id)).map(|task| task.domain).collect();
     let lowest = best.values().copied().fold(f64::INFINITY, f64::min);
@@ -79,7 +79,7 @@ pub(crate) fn by_best_score(
 }
 
 /// The decisions of a need file.
-pub(crate) fn by_need(tasks: &[MtragTask], needs: &HashMap<&RequestId, f64>) -> ResultTable {
+pub(crate) fn by_need(tasks: &[MtragTask], needs: &HashMap<&RequestId, f64>) -> ScoreTable {
     let domains = by_domain(tasks, |id| needs.get(id).copied().unwrap_or(0.0));
     let mut rows = Vec::new();
     let mut pooled = Vec::new();
@@ -105,7 +105,7 @@ pub fn asks(response: &str) -> bool {
 pub(crate) fn by_response(
     tasks: &[MtragTask],
     responses: &HashMap<RequestId, GivenResponse>,
-) -> Option<ResultTable> {
+) -> Option<ScoreTable> {
     let with_response = tasks.iter().filter(|task| responses.contains_key(&task.id));
     let answered: HashSet<Domain> = with_response.map(|task| task.domain).collect();
     let score =
@@ -120,7 +120,7 @@ pub(crate) fn by_response(
         pooled.extend(decisions);
     }
     rows.extend(decision_rows(ALL, ENDS_WITH_A_QUESTION, &pooled));
-    (!domains.is_empty()).then(|| ResultTable { name: "responses", ..table(rows) })
+    (!domains.is_empty()).then(|| ScoreTable { name: "responses", ..table(rows) })
 }
 
 fn decide(scored: &[Scored], threshold: f64) -> Vec<Decision> {
@@ -129,7 +129,7 @@ fn decide(scored: &[Scored], threshold: f64) -> Vec<Decision> {
     scored.iter().map(decide).collect()
 }
 
-fn table(rows: Vec<Vec<ResultCell>>) -> ResultTable {
+fn table(rows: Vec<Vec<ScoreCell>>) -> ScoreTable {
     let header = [&["domain", "ask"][..], &DECISION_COLUMNS].concat();
-    ResultTable { name: "asking", header, rows }
+    ScoreTable { name: "asking", header, rows }
 }

@@ -35,7 +35,7 @@ pub static KIND: Kind = Kind {
         crate::validate::validate(&Mtrag::open(data.clone(), None)?, split, run)
     },
     rankings: crate::submission::rankings,
-    figures: crate::evaluation::names,
+    scores: crate::evaluation::names,
     released: Some(clariq_collections::Release {
         at: "https://raw.githubusercontent.com/IBM/mt-rag-benchmark/cc5b1d481b391181b89f7ced860308482e785463/",
         table: include_str!("../released/mtrag.tsv"),

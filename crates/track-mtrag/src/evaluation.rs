@@ -6,7 +6,7 @@
 //! dropped. Means are rounded to five digits before they are weighted. Source:
 //! `scripts/evaluation/run_retrieval_eval.py` of the repository, which calls `pytrec_eval`.
 
-mod figures;
+mod domain_scores;
 mod placed;
 mod responses;
 
@@ -18,15 +18,16 @@ use crate::opened::{Mtrag, PASSAGES};
 use crate::submission::{GivenResponse, MtragSubmission, is_submission};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
-    ByQrels, ComparisonOptions, EvalRequest, EvalResult, Evaluation, FigureFormat, FileRankings,
-    SystemOutput, TieRule, ValuesByRequest, counted, ignored_lines, is_need_file, other_scale,
-    parse_needs,
+    Answers, ByQrels, Cases, Evaluation, Rankings, ScoreOptions, ScoreTable, counted,
+    ignored_lines, is_need_file, other_scale, parse_needs,
 };
 use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, problem};
-use clariq_eval::{Diagnosis, RankedRun, Ties, diagnose, evaluate, exact_mean};
+use clariq_eval::{Aggregate, Diagnosis, RankedRun, Score, Ties, diagnose, evaluate, exact_mean};
 use clariq_files::{FileContent, Run, Source, TopicJudgements, parse_run, strictly};
-pub(crate) use figures::{DomainFigures, RankedPassages, names};
-use figures::{MEASURES, five_digits, measures, table, weighted_mean};
+pub(crate) use domain_scores::names;
+use domain_scores::{
+    DomainScores, MEASURES, RankedPassages, five_digits, measures, table, weighted_mean,
+};
 use placed::Placed;
 pub use responses::ResponseScores;
 use responses::response_table;
@@ -85,10 +86,6 @@ impl<'a> MtragEvaluation<'a> {
         Ok(evaluation)
     }
 
-    fn by_qrels(&self) -> Result<&ByQrels<'a>, Error> {
-        self.by_qrels.as_ref().ok_or_else(|| self.no_judgements("any domain").into())
-    }
-
     fn no_judgements(&self, what: &str) -> Problem {
         let expected = format!("judgements of {what} in {}", self.split);
         let hint = "retrieval_tasks of the repository has those that were released";
@@ -131,7 +128,7 @@ impl<'a> MtragEvaluation<'a> {
     }
 
     /// Whether to ask by a need file, if the file is one: two fields, an id and a need.
-    fn score_needs(&self, input: &FileContent) -> Result<Option<EvalResult>, Error> {
+    fn score_needs(&self, input: &FileContent) -> Result<Option<Cases>, Error> {
         if !is_need_file(input) || is_submission(input) {
             return Ok(None);
         }
@@ -155,7 +152,7 @@ impl<'a> MtragEvaluation<'a> {
         let tables = vec![by_need(self.mtrag.tasks(self.split)?, &needs)];
         let mut warnings = read.ignored.describe();
         warnings.extend(other_scale(&needs.values().copied().collect::<Vec<f64>>()));
-        Ok(Some(EvalResult { tables, warnings, ..EvalResult::default() }))
+        Ok(Some(Cases { tables, warnings, ..Cases::default() }))
     }
 
     /// Reads a TREC run or a submission.
@@ -220,10 +217,11 @@ impl<'a> MtragEvaluation<'a> {
         kinds
     }
 
-    /// The figures of each domain that a run answers, and the weighted mean; none if nothing is judged.
-    fn figures_of(&self, answered: &Answered) -> Result<Vec<DomainFigures>, Error> {
+    /// The scores of each domain that a run answers, and the weighted mean; none if nothing is judged.
+    fn domains_of(&self, answered: &Answered, ties: Ties) -> Result<Vec<DomainScores>, Error> {
         let Some(by_qrels) = &self.by_qrels else { return Ok(Vec::new()) };
-        let scores = evaluate(&by_qrels.usual, &RankedRun::new(&answered.run), &by_qrels.qrels)?;
+        let scores =
+            evaluate(&by_qrels.usual, &RankedRun::ordered(&answered.run, ties), &by_qrels.qrels)?;
         let mut values: BTreeMap<Domain, Vec<&[f64]>> = BTreeMap::new();
         let mut counts: BTreeMap<Domain, usize> = BTreeMap::new();
         let placed = &answered.placed;
@@ -243,7 +241,7 @@ impl<'a> MtragEvaluation<'a> {
         let mut all = Vec::with_capacity(values.len() + 1);
         for (domain, values) in &values {
             let mean = |measure: usize| exact_mean(values.iter().map(|of| of[measure]));
-            all.push(DomainFigures {
+            all.push(DomainScores {
                 name: domain.name(),
                 passages: passages.get(domain).copied().unwrap_or(RankedPassages::Others),
                 answered: counts[domain],
@@ -257,6 +255,39 @@ impl<'a> MtragEvaluation<'a> {
         Ok(all)
     }
 
+    /// The tables of domains, and of the decisions to ask.
+    fn tables(
+        &self,
+        answered: &Answered,
+        domains: &[DomainScores],
+    ) -> Result<Vec<ScoreTable>, Error> {
+        let tasks = self.mtrag.tasks(self.split)?;
+        let mut tables = Vec::new();
+        if !domains.is_empty() && !answered.ranks_nothing() {
+            tables.push(table(domains));
+        }
+        tables.extend(response_table(tasks, &answered.responses));
+        tables.extend(by_response(tasks, &answered.responses));
+        tables.extend(by_best_score(tasks, &answered.best()));
+        Ok(tables)
+    }
+
+    /// The scores by measures over the judged requests of the named part, or else of all domains.
+    fn scores(&self, run: &Run, by: &ScoreOptions) -> Result<Vec<Score>, Error> {
+        let Some(part) = by.part else {
+            let by_qrels = self.by_qrels.as_ref().ok_or_else(|| self.no_judgements("any domain"));
+            return by_qrels?.scores(run, by);
+        };
+        let collection: &dyn Collection = self.mtrag;
+        let task = collection.find_task(part)?;
+        if collection.qrels(self.split.as_split(), task)?.is_none() {
+            return Err(self.no_judgements(part).into());
+        }
+        let mut by_qrels = ByQrels::open(self.mtrag, self.split.as_split(), task)?;
+        by_qrels.usual = measures()?;
+        by_qrels.scores(run, by)
+    }
+
     /// The domains that a run answers and of which nothing is judged.
     fn unjudged(&self, answered: &Answered) -> BTreeSet<&'static str> {
         let judged: HashSet<&Domain> =
@@ -265,7 +296,7 @@ impl<'a> MtragEvaluation<'a> {
         domains.filter(|domain| !judged.contains(domain)).map(|domain| domain.name()).collect()
     }
 
-    /// Describes the parts of a run that the figures ignore.
+    /// Describes the parts of a run that the scores ignore.
     fn warnings_of(&self, answered: &Answered) -> Vec<String> {
         let missing = self.judged().filter(|(id, _)| !answered.requests.contains(*id)).count();
         let mut warnings = counted(&[(
@@ -296,93 +327,45 @@ impl<'a> MtragEvaluation<'a> {
 }
 
 impl Evaluation for MtragEvaluation<'_> {
-    fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
-        let input = Source::new(&request.file).read()?;
+    /// The scores of the domains, with a table of them and of the decisions to ask, and measures over all
+    /// judged requests.
+    fn cases(&self, answers: Answers, by: &ScoreOptions) -> Result<Cases, Error> {
+        let source = match answers {
+            Answers::Run(run) => return Ok(Cases::new(self.scores(run, by)?, Vec::new())),
+            Answers::File(source) => source,
+        };
+        let input = source.read()?;
         if let Some(asking) = self.score_needs(&input)? {
             return Ok(asking);
         }
         let answered = self.read(&input)?;
         let warnings = self.warnings_of(&answered);
-        if request.measures.is_empty() && !request.by_topic {
-            let figures = self.figures_of(&answered)?;
-            let mut tables = Vec::new();
-            if !figures.is_empty() && !answered.ranks_nothing() {
-                tables.push(table(&figures));
+        let mut scores = Vec::new();
+        let mut tables = Vec::new();
+        if by.measures.is_empty() && by.part.is_none() {
+            let domains = self.domains_of(&answered, by.order(Ties::Id))?;
+            for DomainScores { name, values, .. } in &domains {
+                let named = MEASURES.iter().zip(values);
+                scores.extend(named.map(|(measure, value)| {
+                    Score::of_all(*name, *measure, Aggregate::ByClass(*value))
+                }));
             }
-            tables.extend(response_table(self.mtrag.tasks(self.split)?, &answered.responses));
-            tables.extend(by_response(self.mtrag.tasks(self.split)?, &answered.responses));
-            tables.extend(by_best_score(self.mtrag.tasks(self.split)?, &answered.best()));
+            tables = self.tables(&answered, &domains)?;
             if tables.is_empty() {
                 let expected = format!("answers to judged requests of {}", self.split);
                 let hint = "not every domain has judgements";
                 bail!(&*input.name, expected, "answers to others alone", hint);
             }
-            return Ok(EvalResult { tables, warnings, ..EvalResult::default() });
         }
-        let by_qrels = self.by_qrels()?;
-        let measures =
-            if request.measures.is_empty() { &by_qrels.usual[..] } else { request.measures };
-        let ties = match request.ties {
-            Some(TieRule::Interval) => {
-                let mut result = by_qrels.interval(measures, &answered.run, request.depth)?;
-                result.warnings.splice(..0, warnings);
-                return Ok(result);
-            }
-            Some(TieRule::Order(ties)) => ties,
-            None => Ties::Id,
-        };
-        let scores = evaluate(measures, &RankedRun::ordered(&answered.run, ties), &by_qrels.qrels)?;
-        Ok(EvalResult {
-            figures: scores.measures.iter().cloned().zip(scores.means.iter().copied()).collect(),
-            topics: scores.columns(""),
-            form: FigureFormat::Topics,
-            warnings,
-            ..EvalResult::default()
-        })
+        if self.by_qrels.is_some() || !by.measures.is_empty() || by.part.is_some() {
+            scores.extend(self.scores(&answered.run, by)?);
+        }
+        let rankings = Some(Rankings { task: None, run: answered.run });
+        Ok(Cases { tables, rankings, ..Cases::new(scores, warnings) })
     }
 
     fn warnings(&self) -> &[String] {
         &self.warnings
-    }
-
-    fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error> {
-        let answered = self.read(&Source::new(written.path).read()?)?;
-        let mut figures = Vec::new();
-        for domain in self.figures_of(&answered)? {
-            let named = MEASURES.iter().zip(domain.values);
-            figures.extend(
-                named.map(|(measure, value)| (format!("{} {measure}", domain.name), value)),
-            );
-        }
-        if !written.expected.is_empty() {
-            figures.retain(|(name, _)| written.expected.contains(&name.as_str()));
-            let expected = written.expected.iter().copied();
-            figures.extend(self.by_qrels()?.by_name(&answered.run, expected)?);
-        }
-        Ok(EvalResult { figures, ..EvalResult::default() })
-    }
-
-    fn columns(&self, source: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error> {
-        let answered = self.read(&source.read()?)?;
-        let by_qrels = self.by_qrels()?;
-        let measures = if by.measures.is_empty() { &by_qrels.usual[..] } else { by.measures };
-        let ties = by.ties.unwrap_or(Ties::Id);
-        let ranked = RankedRun::ordered(&answered.run, ties);
-        let mut qrels = &by_qrels.qrels;
-        let of_task;
-        if let Some(part) = by.part {
-            let mtrag: &dyn Collection = self.mtrag;
-            let task = mtrag.find_task(part)?;
-            let judged = mtrag.qrels(self.split.as_split(), task)?;
-            of_task = judged.ok_or_else(|| self.no_judgements(task.name()))?;
-            qrels = &of_task;
-        }
-        let columns = evaluate(measures, &ranked, qrels)?.columns("");
-        Ok(ValuesByRequest::new(columns, self.warnings_of(&answered)))
-    }
-
-    fn rankings(&self, source: &Source, _part: Option<&str>) -> Result<FileRankings, Error> {
-        Ok(FileRankings { task: None, run: self.read(&source.read()?)?.run })
     }
 
     /// nDCG@5, the first measure of the organisers' tables.

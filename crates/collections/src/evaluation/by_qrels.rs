@@ -1,18 +1,12 @@
 //! Evaluation by judgements and measures of the literature, for any collection.
 
 use super::spelling::spelled_otherwise;
-use super::{
-    ComparisonOptions, EvalRequest, EvalResult, Evaluation, FigureFormat, FileRankings,
-    ScoredTopics, ShortMeasures, SystemOutput, TieRule, ValuesByRequest,
-};
+use super::{Answers, Cases, Evaluation, Rankings, ScoreOptions, ScoredTopics, TieRule};
 use crate::{Collection, Split, Task};
 use clariq_core::{Error, ProblemKind, RequestId, problem};
-use clariq_eval::{
-    Favour, Measure, Qrels, RankedRun, Scores, Ties, evaluate, parse_measure, parse_measures,
-};
+use clariq_eval::{Favour, Measure, Qrels, RankedRun, Score, Ties, evaluate, parse_measures};
 use clariq_files::{Run, Source, read_run};
 use std::collections::HashMap;
-use std::slice;
 
 /// The measures that users of `trec_eval` look at first.
 pub const USUAL_MEASURES: &str = "nDCG@10 AP RR P@10 R@30";
@@ -66,26 +60,21 @@ impl<'a> ByQrels<'a> {
         Ok(Self { origin: None, qrels, topics, usual, warnings, read_run })
     }
 
-    /// The figures of a run by named measures. Names that are not measures are left out.
-    pub fn by_name<'n>(
-        &self,
-        run: &Run,
-        names: impl Iterator<Item = &'n str>,
-    ) -> Result<Vec<(String, f64)>, Error> {
-        let mut figures = Vec::new();
-        let mut ranked = None;
-        for name in names {
-            let parsed = parse_measure(name).ok();
-            let usual = self.usual.iter().find(|measure| measure.name() == name);
-            let Some(measure) = usual.or(parsed.as_ref()) else { continue };
-            let ranked = ranked.get_or_insert_with(|| RankedRun::new(run));
-            let scores = evaluate(slice::from_ref(measure), ranked, &self.qrels)?;
-            figures.push((name.to_owned(), scores.means[0]));
+    /// The scores of a ranking by the measures that were named, or else by the usual ones.
+    pub fn scores(&self, run: &Run, by: &ScoreOptions) -> Result<Vec<Score>, Error> {
+        let measures = if by.measures.is_empty() { &self.usual } else { by.measures };
+        let scores = |ranked: RankedRun| -> Result<Vec<Score>, Error> {
+            Ok(evaluate(measures, &ranked.with_depth(by.depth), &self.qrels)?.of_part(""))
+        };
+        if by.ties == Some(TieRule::Interval) {
+            let bound = |favour| scores(RankedRun::with_ties(run, &self.qrels, favour));
+            let bounds = bound(Favour::Against)?.into_iter().zip(bound(Favour::For)?);
+            return Ok(bounds.map(|(lowest, highest)| Score::between(&lowest, &highest)).collect());
         }
-        Ok(figures)
+        scores(RankedRun::ordered(run, by.order(Ties::Id)))
     }
 
-    /// Describes the lines of a run that the figures ignore, and a run of which nothing is judged.
+    /// Describes the lines of a run that the scores ignore, and a run of which nothing is judged.
     fn warnings_of(&self, run: &Run, ties: Ties) -> Vec<String> {
         let mut warnings = self.topics.warnings(run, ties);
         warnings.extend(self.unjudged(run));
@@ -106,96 +95,29 @@ impl<'a> ByQrels<'a> {
         warnings.extend(spelled_otherwise(run, &self.qrels));
         warnings
     }
-
-    /// The measures that were named, or else the usual ones.
-    fn or_usual<'m>(&'m self, named: &'m [Measure]) -> &'m [Measure] {
-        if named.is_empty() { &self.usual } else { named }
-    }
-
-    /// The lowest and the highest means over all orders of equal scores.
-    pub fn interval(
-        &self,
-        measures: &[Measure],
-        run: &Run,
-        depth: Option<usize>,
-    ) -> Result<EvalResult, Error> {
-        let scores = |favour| {
-            let ranked = RankedRun::with_ties(run, &self.qrels, favour).with_depth(depth);
-            evaluate(measures, &ranked, &self.qrels)
-        };
-        let lowest = scores(Favour::Against)?;
-        let highest = scores(Favour::For)?;
-        Ok(EvalResult { highest: Some(highest.means.clone()), ..result_of(&lowest) })
-    }
-}
-
-fn result_of(scores: &Scores) -> EvalResult {
-    let figures = scores.measures.iter().cloned().zip(scores.means.iter().copied()).collect();
-    let measures = scores.measures.iter().cloned().zip(scores.short_of.iter().copied());
-    let short = ShortMeasures::named(measures);
-    EvalResult {
-        figures,
-        warnings: short.warning().into_iter().collect(),
-        short: short.names,
-        form: FigureFormat::Topics,
-        ..EvalResult::default()
-    }
 }
 
 impl Evaluation for ByQrels<'_> {
-    fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
-        let measures = self.or_usual(request.measures);
-        let source = Source::new(&request.file);
-        let run = (self.read_run)(&source)?;
-        let ties = match request.ties {
-            Some(TieRule::Order(ties)) => ties,
-            None | Some(TieRule::Interval) => Ties::Id,
+    fn cases(&self, answers: Answers, by: &ScoreOptions) -> Result<Cases, Error> {
+        if let (Some(part), Some((collection, split, own))) = (by.part, self.origin) {
+            let task = collection.find_task(part)?;
+            if task != own {
+                return Self::open(collection, split, task)?.cases(answers, by);
+            }
+        }
+        let source = match answers {
+            Answers::Run(run) => return Ok(Cases::new(self.scores(run, by)?, Vec::new())),
+            Answers::File(source) => source,
         };
-        self.topics.check_answered(&source, run.lines.iter().map(|line| &line.topic))?;
-        let ignored = self.warnings_of(&run, ties);
-        let mut result = if request.ties == Some(TieRule::Interval) {
-            self.interval(measures, &run, request.depth)?
-        } else {
-            let ranked = RankedRun::ordered(&run, ties).with_depth(request.depth);
-            let scores = evaluate(measures, &ranked, &self.qrels)?;
-            EvalResult { topics: scores.columns(""), ..result_of(&scores) }
-        };
-        result.warnings.splice(..0, ignored);
-        Ok(result)
+        let run = (self.read_run)(source)?;
+        self.topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
+        let warnings = self.warnings_of(&run, by.order(Ties::Id));
+        let scored = Cases::new(self.scores(&run, by)?, warnings);
+        Ok(Cases { rankings: Some(Rankings { task: None, run }), ..scored })
     }
 
     fn warnings(&self) -> &[String] {
         &self.warnings
-    }
-
-    fn rankings(&self, file: &Source, _part: Option<&str>) -> Result<FileRankings, Error> {
-        Ok(FileRankings { task: None, run: (self.read_run)(file)? })
-    }
-
-    fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error> {
-        let Some(run) = written.run else { return Ok(EvalResult::default()) };
-        if written.expected.is_empty() {
-            return Ok(result_of(&evaluate(&self.usual, &RankedRun::new(run), &self.qrels)?));
-        }
-        let figures = self.by_name(run, written.expected.iter().copied())?;
-        Ok(EvalResult { figures, ..EvalResult::default() })
-    }
-
-    fn columns(&self, source: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error> {
-        if let (Some(part), Some((collection, split, own))) = (by.part, self.origin) {
-            let task = collection.find_task(part)?;
-            if task != own {
-                return Self::open(collection, split, task)?.columns(source, by);
-            }
-        }
-        let measures = self.or_usual(by.measures);
-        let ties = by.ties.unwrap_or(Ties::Id);
-        let run = (self.read_run)(source)?;
-        self.topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
-        let warnings = self.warnings_of(&run, ties);
-        let ranked = RankedRun::ordered(&run, ties).with_depth(by.depth);
-        let scores = evaluate(measures, &ranked, &self.qrels)?;
-        Ok(ValuesByRequest::new(scores.columns(""), warnings))
     }
 }
 

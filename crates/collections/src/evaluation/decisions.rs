@@ -1,6 +1,6 @@
 //! Tables of decisions between yes and no, and need files that are scored against labels by name.
 
-use super::{ResultCell, ResultTable, counted};
+use super::{ScoreCell, ScoreTable, counted};
 use clariq_core::{Error, ProblemKind, RequestId, bail, problem};
 use clariq_eval::{Decision, DecisionReport};
 use clariq_files::fields::{LineForm, for_each_line};
@@ -22,9 +22,9 @@ const NEED_LINE: LineForm = LineForm {
     kind: ProblemKind::Other,
 };
 
-/// The rows of decisions: their figures, below those of always deciding no and always deciding yes,
+/// The rows of decisions: their scores, below those of always deciding no and always deciding yes,
 /// which every prediction has to beat. `part` names what is decided.
-pub fn decision_rows(part: &str, name: &str, decisions: &[Decision]) -> Vec<Vec<ResultCell>> {
+pub fn decision_rows(part: &str, name: &str, decisions: &[Decision]) -> Vec<Vec<ScoreCell>> {
     let labels = || decisions.iter().map(|decision| decision.label);
     let reports = [
         ("never", DecisionReport::of_constant(labels(), false)),
@@ -33,12 +33,12 @@ pub fn decision_rows(part: &str, name: &str, decisions: &[Decision]) -> Vec<Vec<
     ];
     let mut rows = Vec::with_capacity(reports.len());
     for (name, report) in reports {
-        let mut row = vec![ResultCell::Text(part.to_owned()), ResultCell::Text(name.to_owned())];
-        row.extend([report.count, report.positives, report.decided].map(ResultCell::Count));
+        let mut row = vec![ScoreCell::Text(part.to_owned()), ScoreCell::Text(name.to_owned())];
+        row.extend([report.count, report.positives, report.decided].map(ScoreCell::Count));
         let figures = [report.precision, report.recall, report.f1, report.balanced_accuracy];
-        row.extend(figures.map(|figure| ResultCell::Figure(figure, 4)));
+        row.extend(figures.map(|figure| ScoreCell::Score(figure, 4)));
         let area = report.area_under_curve;
-        row.push(area.map_or(ResultCell::Empty, |area| ResultCell::Figure(area, 4)));
+        row.push(area.map_or(ScoreCell::Empty, |area| ScoreCell::Score(area, 4)));
         rows.push(row);
     }
     rows
@@ -151,7 +151,7 @@ pub fn other_scale(needs: &[f64]) -> Option<String> {
 pub fn need_table(
     labels: &BTreeMap<RequestId, String>,
     needs: &BTreeMap<RequestId, String>,
-) -> ResultTable {
+) -> ScoreTable {
     let header = [&["need", "by"][..], &DECISION_COLUMNS].concat();
     let mut rows = Vec::new();
     let number = |text: &String| text.parse::<f64>().ok();
@@ -175,7 +175,7 @@ pub fn need_table(
             rows.extend(decision_rows(name, "need file", &decisions));
         }
     }
-    ResultTable { name: "needs", header, rows }
+    ScoreTable { name: "needs", header, rows }
 }
 
 #[cfg(test)]
@@ -186,12 +186,12 @@ mod tests {
         pairs.iter().map(|(id, need)| ((*id).into(), (*need).to_owned())).collect()
     }
 
-    fn rows(table: &ResultTable) -> Vec<String> {
-        let cell = |cell: &ResultCell| match cell {
-            ResultCell::Text(text) => text.clone(),
-            ResultCell::Count(count) => count.to_string(),
-            ResultCell::Figure(figure, _) => format!("{figure:.3}"),
-            ResultCell::Empty => "-".to_owned(),
+    fn rows(table: &ScoreTable) -> Vec<String> {
+        let cell = |cell: &ScoreCell| match cell {
+            ScoreCell::Text(text) => text.clone(),
+            ScoreCell::Count(count) => count.to_string(),
+            ScoreCell::Score(figure, _) => format!("{figure:.3}"),
+            ScoreCell::Empty => "-".to_owned(),
         };
         table.rows.iter().map(|row| row.iter().map(cell).collect::<Vec<_>>().join(" ")).collect()
     }

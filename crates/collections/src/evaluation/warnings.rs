@@ -1,9 +1,9 @@
-//! Warnings about a run beside its figures: topics of another split, lines that figures ignore, and
+//! Warnings about a run beside its figures: topics of another split, lines that scores ignore, and
 //! cut-offs beyond the depth of the run.
 
 use super::spelling::{Spellings, shown, topics_spelled_otherwise};
 use clariq_core::{Problem, RequestId, count_of, one_or, problem};
-use clariq_eval::{Column, Diagnosis, Ties, diagnose};
+use clariq_eval::{Diagnosis, Score, Ties, diagnose};
 use clariq_files::fields::WITHOUT_QUOTES;
 use clariq_files::{Run, Source};
 use std::collections::HashSet;
@@ -19,7 +19,7 @@ impl ScoredTopics {
         Self { ids: ids.cloned().collect(), file: file.into() }
     }
 
-    /// Refuses a file of another split: all of its figures would be 0, and any other run
+    /// Refuses a file of another split: all of its scores would be 0, and any other run
     /// significantly better.
     pub fn check_answered<'a>(
         &self,
@@ -49,7 +49,7 @@ impl ScoredTopics {
         Err(problem!(at, "answers to topics of {file}", found, hint))
     }
 
-    /// Describes the lines of a run that the figures ignore.
+    /// Describes the lines of a run that the scores ignore.
     pub fn warnings(&self, run: &Run, ties: Ties) -> Vec<String> {
         let mut warnings = ignored_lines(&diagnose(run, self.ids.iter(), None), ties);
         warnings.extend(topics_spelled_otherwise(run, &self.ids));
@@ -60,7 +60,7 @@ impl ScoredTopics {
 /// The warning about a run without scores that tell documents apart.
 pub const ONE_SCORE: &str = "the documents of a topic have one score, so that their ids order them";
 
-/// Describes the lines that the figures ignore. Only the official order drops lines.
+/// Describes the lines that the scores ignore. Only the official order drops lines.
 pub fn ignored_lines(found: &Diagnosis, ties: Ties) -> Vec<String> {
     let mut warnings = Vec::new();
     if ties == Ties::Official && found.dropped_lines > 0 {
@@ -113,42 +113,17 @@ pub fn ignored_lines(found: &Diagnosis, ties: Ties) -> Vec<String> {
     warnings
 }
 
-/// The measures with a cut-off beyond the depth of a run.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ShortMeasures {
-    pub names: Vec<String>,
-    depth: usize,
-}
-
-impl ShortMeasures {
-    /// The columns with a cut-off beyond the depth of their run.
-    pub fn of(columns: &[Column]) -> Self {
-        Self::named(columns.iter().map(|column| (column.name(), column.short_of)))
-    }
-
-    /// Takes the names of measures, each with the depth of the run if its cut-off is greater.
-    pub fn named(measures: impl Iterator<Item = (String, Option<usize>)>) -> Self {
-        let mut short = Self::default();
-        for (name, depth) in measures {
-            let Some(depth) = depth else { continue };
-            short.depth = short.depth.max(depth);
-            short.names.push(name);
-        }
-        short
-    }
-
-    /// A warning that names the measures; `None` if there are none.
-    pub fn warning(&self) -> Option<String> {
-        let Self { names, depth } = self;
-        let counts = if names.len() == 1 { "counts" } else { "count" };
-        (!names.is_empty()).then(|| {
-            format!(
-                "the run ranks {} for a topic: {} {counts} no more (marked °)",
-                count_of(*depth, "document"),
-                names.join(", ")
-            )
-        })
-    }
+/// Warns of measures with a cut-off beyond the depth of the run, by the names that are printed.
+pub fn warn_of_short(scores: &[Score], name: fn(&Score) -> String) -> Option<String> {
+    let short = scores.iter().filter_map(|score| Some((name(score), score.short_of?)));
+    let (names, depths): (Vec<String>, Vec<usize>) = short.unzip();
+    let depth = depths.into_iter().max()?;
+    let counts = if names.len() == 1 { "counts" } else { "count" };
+    Some(format!(
+        "the run ranks {} for a topic: {} {counts} no more (marked °)",
+        count_of(depth, "document"),
+        names.join(", ")
+    ))
 }
 
 /// Counts with their descriptions, which are those of one and of several, without zeros.

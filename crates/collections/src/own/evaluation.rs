@@ -1,11 +1,10 @@
 //! The evaluation of documents of one's own: runs by judgements, need files by the labels of requests.
 
 use crate::evaluation::{
-    ByQrels, ComparisonOptions, EvalRequest, EvalResult, Evaluation, ReadNeeds, SystemOutput,
-    ValuesByRequest, check_needs, is_need_file, need_table, parse_needs,
+    Answers, ByQrels, Cases, Evaluation, ReadNeeds, ScoreOptions, check_needs, is_need_file,
+    need_table, parse_needs,
 };
 use clariq_core::{Error, ProblemKind, RequestId, problem};
-use clariq_files::Source;
 use std::collections::BTreeMap;
 
 pub(super) struct OwnEvaluation<'a> {
@@ -27,31 +26,25 @@ impl<'a> OwnEvaluation<'a> {
 }
 
 impl Evaluation for OwnEvaluation<'_> {
-    fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
-        // Standard input can be read once: it is a run.
-        if self.labels.is_empty() || request.file.as_os_str() == "-" {
-            return self.by_qrels()?.score(request);
+    fn cases(&self, answers: Answers, by: &ScoreOptions) -> Result<Cases, Error> {
+        let Answers::File(source) = answers else { return self.by_qrels()?.cases(answers, by) };
+        let source = source.repeatable()?;
+        let run = Answers::File(&source);
+        if self.labels.is_empty() {
+            return self.by_qrels()?.cases(run, by);
         }
-        let input = Source::new(&request.file).read()?;
+        let input = source.read()?;
         if !is_need_file(&input) {
-            return self.by_qrels()?.score(request);
+            return self.by_qrels()?.cases(run, by);
         }
         let ReadNeeds { needs, ignored } = parse_needs(&input)?;
         let mut warnings = check_needs(&input.name, &self.labels, &needs)?;
         warnings.extend(ignored.describe());
         let tables = vec![need_table(&self.labels, &needs)];
-        Ok(EvalResult { warnings, tables, ..EvalResult::default() })
+        Ok(Cases { tables, warnings, ..Cases::default() })
     }
 
     fn warnings(&self) -> &[String] {
         self.by_qrels.as_ref().map_or(&[], |by_qrels| &by_qrels.warnings)
-    }
-
-    fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error> {
-        self.by_qrels()?.figures(written)
-    }
-
-    fn columns(&self, run: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error> {
-        self.by_qrels()?.columns(run, by)
     }
 }

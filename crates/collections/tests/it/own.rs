@@ -4,7 +4,7 @@ mod files;
 mod forms;
 mod other_tools;
 
-use clariq_collections::evaluation::ComparisonOptions;
+use clariq_collections::evaluation::{Answers, ScoreOptions};
 use clariq_collections::{Collection, DataDir, Split};
 use clariq_core::{Doc, Error, Request, Speaker};
 use clariq_files::{Qrels, Source};
@@ -306,19 +306,19 @@ fn a_beir_form_of_clariq_has_the_figures_of_clariq() {
         [("corpus.jsonl", &*corpus), ("queries.jsonl", &queries), ("qrels/dev.tsv", &qrels)];
     let (_folder, own) = opened(&files);
     let measures = clariq_eval::parse_measures("nDCG@10 R@100 AP").unwrap();
-    let by = ComparisonOptions { measures: &measures, ..ComparisonOptions::default() };
+    let by = ScoreOptions { measures: &measures, ..ScoreOptions::default() };
     let run = Source::memory("a.run", run.into_bytes());
     let values = |collection: &dyn Collection| {
-        let mut columns = collection
+        let mut scores = collection
             .evaluation(collection.find_split("dev").unwrap())
             .unwrap()
-            .columns(&run, &by)
+            .cases(Answers::File(&run), &by)
             .unwrap()
-            .columns;
-        for column in &mut columns {
-            column.values.sort_by(|a, b| a.0.cmp(&b.0));
+            .scores;
+        for score in &mut scores {
+            score.values.sort_by(|a, b| a.0.cmp(&b.0));
         }
-        columns.into_iter().map(|column| (column.measure, column.values)).collect::<Vec<_>>()
+        scores.into_iter().map(|score| (score.measure, score.values)).collect::<Vec<_>>()
     };
     assert_eq!(values(&*own), values(&*clariq));
     assert!(values(&*own).iter().any(|(_, values)| values.iter().any(|(_, value)| *value > 0.0)));

@@ -1,7 +1,7 @@
 //! The values of measures for a run, topic by topic and on average.
 
 use super::{Measure, Qrels, RankedRun};
-use crate::comparison::{Column, sort_by_topic};
+use crate::comparison::{Score, sort_by_topic};
 use crate::mean::exact_mean;
 use clariq_core::{RequestId, Result};
 
@@ -39,15 +39,15 @@ impl Scores {
         self
     }
 
-    /// The values of each measure, topic by topic, as values of `part` of a run.
-    pub fn columns(&self, part: &str) -> Vec<Column> {
+    /// The score by each measure, topic by topic, of `part` of a run.
+    pub fn of_part(&self, part: &str) -> Vec<Score> {
         let measures = self.measures.iter().enumerate();
-        let columns = measures.map(|(index, name)| {
+        let scores = measures.map(|(index, name)| {
             let values = self.topics.iter().map(|(topic, values)| (topic.clone(), values[index]));
             let short_of = self.short_of[index];
-            Column { short_of, ..Column::new(part, name, values.collect()) }
+            Score { short_of, ..Score::new(part, name, values.collect()) }
         });
-        columns.collect()
+        scores.collect()
     }
 }
 
@@ -115,8 +115,8 @@ mod tests {
         assert_eq!(short_of([3, 3, 1]).short_of, [None, None, Some(3), None]);
         assert_eq!(short_of([2, 2, 0]).short_of, [None, Some(2), Some(2), None]);
         assert_eq!(short_of([3, 2, 1]).short_of, [None; 4], "nothing cut it: its topics differ");
-        let column = &short_of([3, 3, 3]).columns("")[2];
-        assert_eq!((column.name(), column.short_of), ("nDCG@4".to_owned(), Some(3)));
+        let score = &short_of([3, 3, 3]).of_part("")[2];
+        assert_eq!((score.name(), score.short_of), ("nDCG@4".to_owned(), Some(3)));
         let of_three = Qrels::from_judgements("q", &judgements[..3]).unwrap();
         let all = evaluate(&measures, &RankedRun::new(&run(&lines([3, 3, 3]))), &of_three).unwrap();
         assert_eq!(all.short_of, [None; 4], "no document is left");

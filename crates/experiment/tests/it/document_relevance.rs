@@ -2,9 +2,9 @@
 
 use crate::common::{Folder, Work};
 use crate::written_table::{eval_table, eval_table_of};
-use clariq_collections::evaluation::{ComparisonOptions, EvalRequest, Evaluation};
+use clariq_collections::evaluation::{Answers, Evaluation, ScoreOptions};
 use clariq_core::{Error, RequestId};
-use clariq_eval::{Column, parse_measures};
+use clariq_eval::{Score, parse_measures};
 use clariq_experiment::tune::{Grid, GridSearch, TuningLabels};
 use clariq_files::Source;
 use snapbox::{assert_data_eq, str};
@@ -29,13 +29,13 @@ fn names_of_the_official_scorer_mean_documents() {
     let work = Work::on(&folder, "data", "dev");
     work.run("bm25", "bm25.run").expect("a run");
     work.run("no-question", "none.run").expect("a run");
-    let columns = |run: &str| -> Result<Vec<Column>, Error> {
-        let measures = parse_measures("MRR100 RR@100").expect("measures");
-        let by = ComparisonOptions { measures: &measures, ..ComparisonOptions::default() };
+    let scores = |run: &str, names: &str| -> Result<Vec<Score>, Error> {
+        let measures = parse_measures(names).expect("measures");
+        let by = ScoreOptions { measures: &measures, ..ScoreOptions::default() };
         let source = Source::new(folder.path(run));
-        evaluated(&work, |evaluation| evaluation.columns(&source, &by).map(|found| found.columns))
+        evaluated(&work, |it| it.cases(Answers::File(&source), &by).map(|found| found.scores))
     };
-    let refused = columns("bm25.run").expect_err("a refusal");
+    let refused = scores("bm25.run", "MRR100 RR@100").expect_err("a refusal");
     assert_data_eq!(
         work.printed(&refused),
         str![[r#"
@@ -49,22 +49,19 @@ hint: MRR100 is about documents, as in the official scorer; RR@100 is the measur
     folder.write(TABLE, eval_table(&["MRR100", "P1"], "VF0012", &FIGURES));
     let facet = RequestId::from("F0012");
     for (run, mean) in [("bm25.run", 0.25), ("none.run", 0.5)] {
-        let columns = columns(run).expect("figures");
-        let named = columns.iter().map(|column| (&*column.part, &*column.measure));
+        let scores = scores(run, "MRR100 RR@100").expect("scores");
+        let named = scores.iter().map(|score| (&*score.part, &*score.measure));
         assert_eq!(named.collect::<Vec<_>>(), [("documents", "MRR100"), ("questions", "RR@100")]);
-        assert_eq!(columns[0].values, [(facet.clone(), mean)], "{run}");
-        assert_eq!(columns[1].values.len(), 15);
+        assert_eq!(scores[0].values, [(facet.clone(), mean)], "{run}");
+        assert_eq!(scores[1].values.len(), 15);
     }
     // A facet is shown with the request of its topic.
     let request = evaluated(&work, |evaluation| evaluation.request_of(&facet).cloned());
     assert!(folder.text("data/dev.tsv").contains(&format!("\n{}\t", request.expect("a topic"))));
-    let measures = parse_measures("MRR100 RR@100 P1").expect("measures");
-    let file = folder.path("none.run");
-    let request = EvalRequest { file, measures: &measures, ..EvalRequest::default() };
-    let scored = evaluated(&work, |evaluation| evaluation.score(&request)).expect("figures");
-    let names: Vec<&str> = scored.figures.iter().map(|(name, _)| name.as_str()).collect();
+    let found = scores("none.run", "MRR100 RR@100 P1").expect("scores");
+    let names: Vec<String> = found.iter().map(Score::known_as).collect();
     assert_eq!(names, ["MRR100", "RR@100", "P1"]);
-    assert_eq!((scored.figures[0].1, scored.figures[2].1), (0.5, 0.5));
+    assert_eq!((found[0].value(), found[2].value()), (0.5, 0.5));
 }
 
 #[test]

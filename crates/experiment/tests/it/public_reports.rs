@@ -25,7 +25,7 @@
 
 use crate::common::{Folder, Work};
 use clariq_collections::DataDir;
-use clariq_collections::evaluation::{ByQrels, EvalRequest, EvalResult, Evaluation};
+use clariq_collections::evaluation::{Answers, ByQrels, Cases, Evaluation, ScoreOptions};
 use clariq_core::Error;
 use clariq_eval::parse_measures;
 use clariq_experiment::run::RequestFileKind;
@@ -65,10 +65,11 @@ fn score(
     folder: &Folder,
     run: &str,
     measure: &str,
-) -> Result<EvalResult, Error> {
+) -> Result<Cases, Error> {
     let measures = parse_measures(measure).unwrap();
-    let file = folder.path(run);
-    evaluation.score(&EvalRequest { file, measures: &measures, ..EvalRequest::default() })
+    let file = Source::new(folder.path(run));
+    let by = ScoreOptions { measures: &measures, ..ScoreOptions::default() };
+    evaluation.cases(Answers::File(&file), &by)
 }
 
 /// The value of a measure for judgements and a run, and the warnings.
@@ -78,7 +79,7 @@ fn value(qrels: &str, run: &str, measure: &str) -> (f64, Vec<String>) {
     folder.write("a.run", run);
     let by_qrels = ByQrels::read(&Source::new(folder.path("a.qrels"))).unwrap();
     let scored = score(&by_qrels, &folder, "a.run", measure).unwrap();
-    (scored.figures[0].1, scored.warnings)
+    (scored.scores[0].value(), scored.warnings)
 }
 
 /// The value of a measure for a run over the split `test`, and the warnings.
@@ -86,7 +87,7 @@ fn value_of_test(folder: &Folder, run: &str, measure: &str) -> (f64, Vec<String>
     let collection = TRACKS.open(&data(folder)).unwrap();
     let evaluation = collection.evaluation(collection.find_split("test").unwrap()).unwrap();
     let scored = score(&*evaluation, folder, run, measure).unwrap();
-    (scored.figures[0].1, [evaluation.warnings(), &scored.warnings].concat())
+    (scored.scores[0].value(), [evaluation.warnings(), &scored.warnings].concat())
 }
 
 #[test]

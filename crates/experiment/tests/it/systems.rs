@@ -1,7 +1,7 @@
 //! Open systems: rankings, answers, explanations and questions.
 
 use crate::common::{Folder, Work};
-use clariq_collections::evaluation::{ByQrels, EvalRequest, Evaluation as _};
+use clariq_collections::evaluation::{Answers, ByQrels, Evaluation as _, ScoreOptions};
 use clariq_collections::{Collection, DataDir, Split, SystemClass};
 use clariq_core::{Doc, Request, Utterance};
 use clariq_eval::parse_measures;
@@ -207,9 +207,9 @@ fn judged_topics_without_a_request_count_zero_in_tune_as_in_eval() {
     work.run("bm25-english", "a.run").unwrap();
     let measures = parse_measures("nDCG@10").unwrap();
     let by_qrels = ByQrels::read(&Source::new(folder.path("more.qrels"))).unwrap();
-    let file = folder.path("a.run");
-    let request = EvalRequest { file, measures: &measures, ..EvalRequest::default() };
-    let scored = by_qrels.score(&request).unwrap();
+    let file = Source::new(folder.path("a.run"));
+    let by = ScoreOptions { measures: &measures, ..ScoreOptions::default() };
+    let scored = by_qrels.cases(Answers::File(&file), &by).unwrap();
     let (tuned, notes) = Work::outside(&folder, work.data.clone()).with_session(|session| {
         let search = GridSearch {
             system: "bm25-english",
@@ -226,7 +226,7 @@ fn judged_topics_without_a_request_count_zero_in_tune_as_in_eval() {
         };
         search.run(session).unwrap()
     });
-    assert_eq!(tuned.trials[0].means[0], scored.figures[0].1);
+    assert_eq!(tuned.trials[0].means[0], scored.scores[0].value());
     let warning = "1 topic is not answered and counts 0";
     assert_eq!(scored.warnings, [warning]);
     let comments = "1 line of the judgements begins with `#` and is a comment";

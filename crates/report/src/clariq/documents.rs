@@ -2,11 +2,11 @@
 
 use super::ClariqPage;
 use super::leaderboard::{is_released, part};
-use crate::figures::{ComparedRuns, RunFigures, tests};
 use crate::page::scroll;
+use crate::scores::{ComparedRuns, RunScores, tests};
 use crate::words::figure;
 use clariq_core::Error;
-use clariq_eval::Column;
+use clariq_eval::Score;
 use clariq_files::Run;
 use clariq_track_clariq::evaluation::{DOCUMENT_MEASURES, document_relevance, table_stem};
 use clariq_track_clariq::evaluation::{Leaderboard, ScorerTask};
@@ -24,7 +24,7 @@ pub(crate) struct DocumentFigures {
     /// The means by the measures of the leaderboard.
     figures: Vec<f64>,
     /// The values of the facets by the same measures.
-    columns: Vec<Column>,
+    scores: Vec<Score>,
     /// The contexts without an answer, or whose question has no scores in the table.
     not_covered: usize,
     /// All contexts.
@@ -59,17 +59,17 @@ pub(super) fn relevance(
         }
         let mut scored = Vec::with_capacity(runs.len());
         for run in runs {
-            let scores = document_relevance(run, &table, labels);
+            let found = document_relevance(run, &table, labels);
             let find = |name: &str| {
-                let found = scores.metrics.iter().find(|metric| metric.measure == name).cloned();
-                found.unwrap_or_else(|| Column::new("", name, Vec::new()))
+                let metric = found.metrics.iter().find(|metric| metric.measure == name).cloned();
+                metric.unwrap_or_else(|| Score::new("", name, Vec::new()))
             };
-            let columns = DOCUMENT_MEASURES.map(find).to_vec();
+            let scores = DOCUMENT_MEASURES.map(find).to_vec();
             scored.push(DocumentFigures {
-                figures: columns.iter().map(Column::mean).collect(),
-                not_covered: scores.missing + scores.not_candidates,
-                contexts: columns.first().map_or(0, |column| column.values.len()),
-                columns,
+                figures: scores.iter().map(Score::value).collect(),
+                not_covered: found.missing + found.not_candidates,
+                contexts: scores.first().map_or(0, |score| score.values.len()),
+                scores,
             });
         }
         // The table may have scores of other splits alone.
@@ -104,14 +104,14 @@ pub(super) fn section(comparison: &ClariqPage) -> Markup {
 fn differences(comparison: &ClariqPage, documents: &DocumentsOfRuns) -> Option<Markup> {
     let request = comparison.request;
     let has_values =
-        documents.runs.iter().flat_map(|run| &run.columns).all(|column| !column.values.is_empty());
+        documents.runs.iter().flat_map(|run| &run.scores).all(|column| !column.values.is_empty());
     if request.runs.len() < 2 || !has_values {
         return None;
     }
-    let runs = request.runs.iter().zip(&documents.runs).map(|(run, of_run)| RunFigures {
+    let runs = request.runs.iter().zip(&documents.runs).map(|(run, of_run)| RunScores {
         name: &run.name,
         uses: &[],
-        columns: of_run.columns.clone(),
+        scores: of_run.scores.clone(),
     });
     let compared = ComparedRuns::new(runs.collect(), request.baseline, request.seed, "facet");
     Some(html! {
@@ -177,7 +177,7 @@ mod tests {
         let small = Small::new(&[("whole", &[]), ("partial", &[])]);
         let run = |not_covered| DocumentFigures {
             figures: vec![0.25; 4],
-            columns: Vec::new(),
+            scores: Vec::new(),
             not_covered,
             contexts: 160,
         };

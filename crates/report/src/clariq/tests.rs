@@ -4,7 +4,7 @@ use super::ClariqPage;
 use crate::request::{PageRequest, PageRun};
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::Need;
-use clariq_eval::Column;
+use clariq_eval::Score;
 use clariq_files::{Run, RunLine, Source};
 use clariq_track_clariq::{
     ClariqSplit, Facet, Labelled, LabelledRow, LabelledTopic, NO_QUESTION, NeedLine,
@@ -83,7 +83,7 @@ impl Small {
         }
     }
 
-    pub(crate) fn comparison(&self) -> ClariqPage<'_> {
+    pub(crate) fn options(&self) -> ClariqPage<'_> {
         let runs = &self.shown;
         let needs = &self.need_files;
         ClariqPage {
@@ -111,7 +111,7 @@ fn measures_of_documents_compare_facets_and_topics_stay_in_their_section() {
     let mut small = Small::new(&[("one", &[("1", "Q1", 1.0)]), ("two", &[("2", "Q4", 1.0)])]);
     let facet = Facet { id: "F2".into(), topic: 1, description: String::new() };
     small.labels.facets.push(facet);
-    let column = |value: f64| Column {
+    let column = |value: f64| Score {
         part: String::new(),
         measure: "MRR100".to_owned(),
         unit: "facet",

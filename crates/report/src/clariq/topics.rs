@@ -2,8 +2,8 @@
 
 use super::ClariqPage;
 use super::judged::{DEPTH, JudgedRuns, JudgedTopic, OfficialRun};
-use crate::figures::ComparedRuns;
 use crate::page::{mark_rank, scroll};
+use crate::scores::ComparedRuns;
 use crate::words::count;
 use clariq_collections::documents::Bank;
 use clariq_core::{DocId, Documents};

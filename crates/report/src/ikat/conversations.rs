@@ -2,7 +2,7 @@
 //! and the answers of the runs.
 
 use super::{IkatPage, PageEntry, first_of, text_of};
-use crate::figures::ComparedRuns;
+use crate::scores::ComparedRuns;
 use crate::words::{count, figure};
 use clariq_eval::Qrels;
 use clariq_track_ikat::run::Response;
@@ -52,7 +52,7 @@ impl<'a> RunByTurn<'a> {
         for turn in &entry.submission.turns {
             by_turn.entry(&turn.id).or_default().response = turn.best_response();
         }
-        for column in &entry.columns {
+        for column in &entry.scores {
             for (turn, value) in &column.values {
                 by_turn.entry(turn.as_str()).or_default().figures.push((column.name(), *value));
             }
@@ -89,7 +89,7 @@ struct SummaryMeasure<'a> {
 impl<'a> SummaryMeasure<'a> {
     fn new(compared: &'a ComparedRuns, part: &'static str) -> Option<Self> {
         let column = first_of(compared, part)?;
-        let values = &compared.baseline().columns[column].values;
+        let values = &compared.baseline().scores[column].values;
         let turns = values.iter().zip(0..).map(|((turn, _), index)| (turn.as_str(), index));
         Some(Self { part, column, turns: turns.collect() })
     }

@@ -1,12 +1,11 @@
 //! Topics with their figures, the documents that each run found, and the relevant ones.
 
-use crate::figures::ComparedRuns;
 use crate::page::{mark_rank, scroll};
-use crate::request::PageRun;
+use crate::scores::ComparedRuns;
 use crate::words::{count, figure};
 use clariq_core::{DocId, Documents, Error, RequestId, fit};
 use clariq_eval::{Qrels, RankedRun};
-use clariq_files::{TopicJudgements, read_run};
+use clariq_files::TopicJudgements;
 use maud::{Markup, html};
 
 /// Documents shown for each run.
@@ -18,27 +17,13 @@ const CHARACTERS: usize = 240;
 /// Topics shown with documents; further topics only have figures, to limit the size of the page.
 const MOST_TOPICS: usize = 500;
 
-/// The rankings of runs, in the order of the page.
-pub(super) struct Rankings {
-    runs: Vec<RankedRun>,
-}
-
-impl Rankings {
-    pub(super) fn read(runs: &[PageRun]) -> Result<Self, Error> {
-        let mut ranked = Vec::new();
-        for run in runs {
-            ranked.push(RankedRun::new(&read_run(&run.file)?));
-        }
-        Ok(Self { runs: ranked })
-    }
-}
-
 /// The content of the section.
 pub(super) struct TopicSection<'a> {
     pub(super) compared: &'a ComparedRuns<'a>,
     /// The column that topics are ordered by.
     pub(super) column: usize,
-    pub(super) rankings: &'a Rankings,
+    /// The rankings of runs, in the order of the page.
+    pub(super) rankings: &'a [RankedRun],
     pub(super) qrels: &'a Qrels,
     /// The texts, if the collection is known.
     pub(super) documents: Option<&'a dyn Documents>,
@@ -57,7 +42,7 @@ impl TopicSection<'_> {
         &self,
         request: impl Fn(&RequestId) -> &'r str,
     ) -> Result<Markup, Error> {
-        let values = &self.compared.baseline().columns[self.column].values;
+        let values = &self.compared.baseline().scores[self.column].values;
         let mut topics = Vec::new();
         for (place, &index) in self.compared.by_difference(self.column).iter().enumerate() {
             let topic = &values[index].0;
@@ -104,7 +89,7 @@ impl TopicSection<'_> {
                 thead {
                     tr {
                         th scope="col" { "run" }
-                        @for column in &self.compared.baseline().columns {
+                        @for column in &self.compared.baseline().scores {
                             th scope="col" { (column.measure) }
                         }
                     }
@@ -113,7 +98,7 @@ impl TopicSection<'_> {
                     @for run in &self.compared.runs {
                         tr {
                             th scope="row" { (run.name) }
-                            @for column in &run.columns { td { (figure(column.values[index].1)) } }
+                            @for column in &run.scores { td { (figure(column.values[index].1)) } }
                         }
                     }
                 }
@@ -136,7 +121,7 @@ impl TopicSection<'_> {
             rows.push((self.show(topic, &id)?, ranks.collect::<Vec<_>>()));
         }
         let mut lists = Vec::new();
-        for (run, ranked) in self.compared.runs.iter().zip(&self.rankings.runs) {
+        for (run, ranked) in self.compared.runs.iter().zip(&self.rankings) {
             let ranking = ranked.ranking(topic);
             let mut first = Vec::new();
             for id in ranking.iter().take(SHOWN) {

@@ -12,9 +12,11 @@ use crate::runs::{self, LabelSource};
 use crate::settings::Settings;
 use crate::several::{SEVERAL, SeveralScores};
 use clap::Args;
-use clariq_collections::evaluation::{ComparisonOptions, ValuesByRequest};
+use clariq_collections::evaluation::{Answers, Rankings, ScoreOptions, TieRule};
 use clariq_core::{Problem, RequestId, Result, bail, count_of, problem};
-use clariq_eval::{BaselineTest, Column, Ties, keep_common_topics, test_against_baseline};
+use clariq_eval::{
+    BaselineTest, Score, Ties, keep_common, keep_common_topics, test_against_baseline,
+};
 use clariq_experiment::record;
 use clariq_files::Source;
 use gate::{GateArgs, Verdict};
@@ -55,22 +57,24 @@ pub(crate) struct CompareArgs {
     gate: GateArgs,
 }
 
-struct RunColumns {
+struct ScoredRun {
     name: String,
     path: String,
     file: Source,
-    columns: Vec<Column>,
+    scores: Vec<Score>,
+    /// The rankings, for the documents of a topic and for a verdict.
+    rankings: Option<Rankings>,
 }
 
 /// A comparison, ready to be printed.
 struct ComparisonResult {
     /// All runs, the baseline first.
-    runs: Vec<RunColumns>,
-    /// Every run but the baseline, by every column.
+    runs: Vec<ScoredRun>,
+    /// Every run but the baseline, by every score.
     tested: Vec<BaselineTest>,
     alpha: f64,
     seed: u64,
-    /// The position of the column by whose differences topics are chosen.
+    /// The position of the score by whose differences topics are chosen.
     focus: usize,
 }
 
@@ -85,25 +89,28 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     labels.check_origin(settings, &paths)?;
     let evaluation = labels.evaluation(settings)?;
     let measures = named_measures(&arguments.measures)?;
-    let by = ComparisonOptions {
+    let by = ScoreOptions {
         part: arguments.task.as_deref(),
         measures: &measures,
-        ties: arguments.ties,
+        ties: arguments.ties.map(TieRule::Order),
         depth: None,
     };
     let names = runs::names_on(&paths, &labels.names().0);
+    let keeps_rankings =
+        arguments.topic.is_some() || arguments.gate.given().iter().any(|(_, is_given)| *is_given);
     let mut scored = Vec::new();
     for (path, name) in paths.iter().zip(names) {
         let file = Source::new(path).repeatable()?;
-        let of_run = ComparisonOptions { depth: record::depth_of(path), ..by };
-        let ValuesByRequest { columns, warnings } = evaluation.columns(&file, &of_run)?;
+        let of_run = ScoreOptions { depth: record::depth_of(path), ..by };
+        let cases = evaluation.cases(Answers::File(&file), &of_run)?.compared();
         let path = file.name();
-        for warning in warnings {
+        for warning in &cases.warnings {
             settings.note(&format!("warning: {path}: {warning}"));
         }
-        scored.push(RunColumns { name, path, file, columns });
+        let rankings = cases.rankings.filter(|_| keeps_rankings);
+        scored.push(ScoredRun { name, path, file, scores: cases.scores, rankings });
     }
-    let left_out = keep_common_columns(&mut scored)?;
+    let left_out = keep_common_scores(&mut scored)?;
     if !left_out.is_empty() {
         let names = left_out.join(", ");
         settings.note(&format!("note: {names}: left out, because not all runs have them"));
@@ -116,19 +123,17 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
             runs: &scored,
             focus,
             ties: arguments.ties.unwrap_or(usual),
-            evaluation: &*evaluation,
             labels: &labels,
             part: by.part,
         };
         return of_topic.print(settings);
     }
-    let mut columns: Vec<&mut Vec<Column>> =
-        scored.iter_mut().map(|run| &mut run.columns).collect();
-    let left_out = keep_common_topics(&mut columns).len();
-    let is_gate = arguments.gate.is_asked(&scored[0].columns)?;
-    let columns: Vec<&[Column]> = scored.iter().map(|run| &run.columns[..]).collect();
+    let mut scores: Vec<&mut Vec<Score>> = scored.iter_mut().map(|run| &mut run.scores).collect();
+    let left_out = keep_common_topics(&mut scores).len();
+    let is_gate = arguments.gate.is_asked(&scored[0].scores)?;
+    let scores: Vec<&[Score]> = scored.iter().map(|run| &run.scores[..]).collect();
     let seed = settings.options.seed;
-    let tested = if is_gate { Vec::new() } else { test_against_baseline(&columns, 0, seed) };
+    let tested = if is_gate { Vec::new() } else { test_against_baseline(&scores, 0, seed) };
     let compared = ComparisonResult { tested, runs: scored, alpha: arguments.alpha, seed, focus };
     let verdict = if is_gate {
         Some(Verdict::of(&arguments.gate, &compared, &*evaluation, &by, left_out)?)
@@ -173,10 +178,10 @@ pub(crate) fn compare_each(all: &[Settings], arguments: &CompareArgs) -> Result<
     refuse_given(&refused, SEVERAL)?;
     refuse_given(&arguments.gate.given(), SEVERAL)?;
     let measures = named_measures(&arguments.measures)?;
-    let by = ComparisonOptions {
+    let by = ScoreOptions {
         part: arguments.task.as_deref(),
         measures: &measures,
-        ties: arguments.ties,
+        ties: arguments.ties.map(TieRule::Order),
         depth: None,
     };
     let split = arguments.compared.split.as_deref();
@@ -187,10 +192,10 @@ pub(crate) fn compare_each(all: &[Settings], arguments: &CompareArgs) -> Result<
         bail!("RUN", "two systems or more", "`{only}` alone", hint);
     }
     let names = scores.measures();
-    let pooled: Vec<Vec<Column>> =
+    let pooled: Vec<Vec<Score>> =
         scores.systems.iter().map(|system| system.all_pooled(names.len())).collect();
-    let columns: Vec<&[Column]> = pooled.iter().map(Vec::as_slice).collect();
-    let tested = test_against_baseline(&columns, 0, all[0].options.seed);
+    let of_systems: Vec<&[Score]> = pooled.iter().map(Vec::as_slice).collect();
+    let tested = test_against_baseline(&of_systems, 0, all[0].options.seed);
     let mut header = vec!["by".to_owned(), "run".to_owned()];
     header.extend(scores.columns());
     header.extend(["diff", "p rand", "p Holm", ""].map(str::to_owned));
@@ -221,31 +226,24 @@ pub(crate) fn compare_each(all: &[Settings], arguments: &CompareArgs) -> Result<
     Ok(outcome)
 }
 
-/// Keeps the columns that all runs have: only iKAT runs by this program, for example, have rankings
-/// of statements beside them. Returns the names of the other columns.
+/// Keeps the scores that all runs have: only iKAT runs by this program, for example, have rankings
+/// of statements beside them. Returns the names of the other scores.
 ///
 /// # Errors
 ///
 /// Runs of different forms, such as a submission to iKAT and a ranking of statements.
-fn keep_common_columns(scored: &mut [RunColumns]) -> Result<Vec<String>> {
-    let names = |run: &RunColumns| run.columns.iter().map(Column::name).collect::<Vec<_>>();
+fn keep_common_scores(scored: &mut [ScoredRun]) -> Result<Vec<String>> {
+    let names = |run: &ScoredRun| run.scores.iter().map(Score::name).collect::<Vec<_>>();
     let all: Vec<Vec<String>> = scored.iter().map(names).collect();
-    let is_common = |name: &String| all.iter().all(|names| names.contains(name));
-    if !all[0].iter().any(is_common) {
-        let other = all.iter().position(|names| !names.contains(&all[0][0])).unwrap_or_default();
+    let mut scores: Vec<&mut Vec<Score>> = scored.iter_mut().map(|run| &mut run.scores).collect();
+    let left_out = keep_common(&mut scores);
+    if scored[0].scores.is_empty() {
+        let is_other = |names: &Vec<String>| names.is_empty() || !names.contains(&all[0][0]);
+        let other = all.iter().position(is_other).unwrap_or_default();
         let expected = all[0].join(", ");
         let found = all[other].join(", ");
         let hint = "compare submissions with submissions, and rankings with those of the same task";
         bail!(&*scored[other].path, "the columns of the baseline, {expected}", found, hint);
-    }
-    for run in scored {
-        run.columns.retain(|column| is_common(&column.name()));
-    }
-    let mut left_out: Vec<String> = Vec::new();
-    for name in all.iter().flatten().filter(|name| !is_common(name)) {
-        if !left_out.contains(name) {
-            left_out.push(name.clone());
-        }
     }
     Ok(left_out)
 }
@@ -289,12 +287,12 @@ fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>> {
 
 fn explain(settings: &Settings, compared: &ComparisonResult, topics: bool) {
     let count = compared.tested.len();
-    let columns = &compared.runs[0].columns;
-    let over = if columns.iter().all(|column| column.part.is_empty()) {
-        count_of(columns[0].values.len(), "topic")
+    let scores = &compared.runs[0].scores;
+    let over = if scores.iter().all(|score| score.part.is_empty()) {
+        count_of(scores[0].values.len(), "topic")
     } else {
         let mut units: Vec<String> =
-            columns.iter().map(|column| format!("{}s", column.unit)).collect();
+            scores.iter().map(|score| format!("{}s", score.unit)).collect();
         units.dedup();
         format!("the {} of each table", units.join(" or "))
     };
@@ -307,8 +305,8 @@ fn explain(settings: &Settings, compared: &ComparisonResult, topics: bool) {
         settings.options.seed,
     ));
     if topics {
-        let focus = |run| columns[compared.focus_of(run)].name();
-        let usual = columns[compared.focus].name();
+        let focus = |run| scores[compared.focus_of(run)].name();
+        let usual = scores[compared.focus].name();
         settings.note(&format!(
             "topics: where {usual} differs most; --topic ID shows the documents of one"
         ));

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod clariq;
+mod official;
 mod printed;
 mod shown;
 mod task;
@@ -17,7 +18,6 @@ use clariq_experiment::record;
 use clariq_files::{protect, refuse_input};
 
 pub(crate) use arguments::EvalArgs;
-use printed::print;
 use task::EvalTask;
 
 pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome> {
@@ -33,10 +33,10 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
     if let Some(out) = &arguments.shown.options.out_file {
         refuse_input(out)?;
     }
-    if let Some(qrels) = arguments.judgements(&request) {
+    if let Some(qrels) = arguments.judgements(file) {
         let task = EvalTask::of_judgements(arguments, qrels)?;
         settings.warn(task.warnings());
-        return print(settings, arguments, task.file_kind(), &task.score(&request, arguments)?);
+        return task.print(settings, &request);
     }
     let (collection, split) = settings.scored_on(arguments.split.as_deref(), file)?;
     let seed = settings.options.seed;
@@ -44,7 +44,7 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
     check_record(settings, &*collection, task.file_kind(), file)?;
     settings.warn(task.warnings());
     note_remark(settings, &*collection, split);
-    print(settings, arguments, task.file_kind(), &task.score(&request, arguments)?)
+    task.print(settings, &request)
 }
 
 /// Scores runs over the collections of several folders: a column for each, and the means.

@@ -7,7 +7,7 @@ use crate::runs::{self, LabelSource};
 use crate::settings::Settings;
 use crate::several::{SEVERAL, SeveralScores};
 use clap::Args;
-use clariq_collections::evaluation::ComparisonOptions;
+use clariq_collections::evaluation::ScoreOptions;
 use clariq_core::{Result, bail, count_of};
 use clariq_experiment::record::{self, RunRecord};
 use clariq_files::{MOST_OF_A_RUN, Source, StagedFile, Target, protect, refuse_input};
@@ -136,14 +136,14 @@ pub(crate) fn report_each(all: &[Settings], arguments: &ReportArgs) -> Result<Ou
     }
     refuse_input(&arguments.output)?;
     check_ending(&arguments.output)?;
-    let by = ComparisonOptions::default();
+    let by = ScoreOptions::default();
     let split = arguments.compared.split.as_deref();
     let scores = SeveralScores::read(all, &arguments.compared.runs, split, &by)?;
     let measures = scores.measures().len();
     let mut shown = Vec::with_capacity(scores.systems.len());
     for system in &scores.systems {
-        let columns = scores.parts(system, measures);
-        shown.push(SeveralRun { name: system.name.clone(), columns });
+        let scores = scores.parts(system, measures);
+        shown.push(SeveralRun { name: system.name.clone(), scores });
     }
     let title = arguments.title.clone().unwrap_or_else(|| {
         let systems = count_of(shown.len(), "system");

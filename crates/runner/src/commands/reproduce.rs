@@ -1,4 +1,4 @@
-//! `clariq reproduce`: the check that every system reaches the figures in its configuration.
+//! `clariq reproduce`: the check that every system reaches the scores in its configuration.
 
 use crate::arguments::{IndexPlace, folder};
 use crate::failure::Outcome;
@@ -12,7 +12,9 @@ use clap::Args;
 use clariq_collections::Collection;
 use clariq_core::Result;
 use clariq_experiment::installed;
-use clariq_experiment::reproduce::{Figure, Verdict, check, expecting, published, summary};
+use clariq_experiment::reproduce::{
+    ReproducedScore, Verdict, check, expecting, published, summary,
+};
 use clariq_experiment::run::usual_path;
 use clariq_rank::Uses;
 use clariq_systems::{SystemConfig, built_in, check_names_differ};
@@ -62,12 +64,12 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
         }
         if collection.qrels(split, session.task)?.is_none() {
             let data = collection.location();
-            let figures = published(&session, &systems, split);
-            let shown = if figures.is_empty() { "left out" } else { "not run" };
+            let scores = published(&session, &systems, split);
+            let shown = if scores.is_empty() { "left out" } else { "not run" };
             settings.note(&format!("note: {split} has no labels in {data} and is {shown}"));
-            for figure in figures {
-                any_uses |= !figure.uses.is_empty();
-                table.lock().row(row(split.name(), &figure, for_reading));
+            for score in scores {
+                any_uses |= !score.uses.is_empty();
+                table.lock().row(row(split.name(), &score, for_reading));
             }
             continue;
         }
@@ -78,10 +80,10 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
         } else {
             systems.iter().collect()
         };
-        check(&session, checked, split, &arguments.runs, &mut |figure| {
-            verdicts.extend(figure.verdict);
-            any_uses |= !figure.uses.is_empty();
-            table.lock().row(row(split.name(), &figure, for_reading));
+        check(&session, checked, split, &arguments.runs, &mut |score| {
+            verdicts.extend(score.verdict);
+            any_uses |= !score.uses.is_empty();
+            table.lock().row(row(split.name(), &score, for_reading));
         })?;
     }
     print_table(&table, settings.format)?;
@@ -101,7 +103,7 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
     Ok(if failed { Outcome::CheckFailed } else { Outcome::Done })
 }
 
-/// The figures so far. An interrupt prints them from another thread.
+/// The scores so far. An interrupt prints them from another thread.
 type SharedSheet = Arc<Mutex<Sheet>>;
 
 fn print_at_interrupt(table: &SharedSheet, format: Option<Format>) {
@@ -129,7 +131,7 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Syst
     let mut left_out = Vec::new();
     let mut without_base: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (name, config) in built_in::names().zip(all) {
-        // A system for conversations has no figures on a split.
+        // A system for conversations has no scores on a split.
         if config.expected.is_empty()
             || !config.is_for(collection)
             || any_expects && !expects(&config)
@@ -173,24 +175,24 @@ fn empty_sheet(for_reading: bool) -> Sheet {
     Sheet::new(&columns)
 }
 
-fn row(split: &str, figure: &Figure, for_reading: bool) -> Vec<Cell> {
+fn row(split: &str, score: &ReproducedScore, for_reading: bool) -> Vec<Cell> {
     let number = |value: Option<f64>| value.map_or(Cell::Nothing, |value| Cell::Figure(value, 6));
     let mut row = vec![
-        Cell::text(figure.system),
+        Cell::text(score.system),
         Cell::text(split),
-        uses_cell(&figure.uses, for_reading),
-        Cell::text(&figure.measure),
-        number(figure.published),
-        number(figure.expected),
-        number(figure.obtained),
+        uses_cell(&score.uses, for_reading),
+        Cell::text(&score.measure),
+        number(score.published),
+        number(score.expected),
+        number(score.obtained),
     ];
     if !for_reading {
         let difference =
-            figure.expected.zip(figure.obtained).map(|(expected, obtained)| obtained - expected);
+            score.expected.zip(score.obtained).map(|(expected, obtained)| obtained - expected);
         // A difference that is shown as zero has no sign.
         row.push(number(difference.map(|by| if by.abs() < 5e-7 { 0.0 } else { by })));
     }
-    let verdict = figure.verdict.map_or("-".to_owned(), |verdict| verdict.to_string());
+    let verdict = score.verdict.map_or("-".to_owned(), |verdict| verdict.to_string());
     row.push(Cell::text(verdict));
     row
 }

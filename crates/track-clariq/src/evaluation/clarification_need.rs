@@ -8,7 +8,7 @@ use crate::{Labelled, NeedLine};
 use clariq_core::RequestId;
 use std::collections::{BTreeMap, HashMap};
 
-/// The official figures, with counts for warnings.
+/// The official scores, with counts for warnings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NeedScores {
     /// Σ support · TP / predicted over all classes, by the sum of supports.
@@ -25,6 +25,13 @@ pub struct NeedScores {
     pub duplicates: usize,
     /// Predicted topics that the labels do not have; they are left out.
     pub unknown: usize,
+}
+
+impl NeedScores {
+    /// The official scores under their names.
+    pub fn named(&self) -> [(&'static str, f64); 3] {
+        [("Precision", self.precision), ("Recall", self.recall), ("F1", self.f1)]
+    }
 }
 
 #[derive(Default)]

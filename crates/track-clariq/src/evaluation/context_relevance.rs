@@ -34,20 +34,20 @@ pub struct ContextRelevance {
 }
 
 impl ContextRelevance {
-    /// Names and figures: the share of contexts for which a question is asked, and of those
+    /// Names and values: the share of contexts for which a question is asked, and of those
     /// questions the shares that are relevant, new, and answered; the mean number of turns before
     /// the empty question, if the run ever asks it.
-    pub fn figures(&self) -> Vec<(&'static str, f64)> {
-        let mut figures = vec![
+    pub fn shares(&self) -> Vec<(&'static str, f64)> {
+        let mut shares = vec![
             ("Asked", ratio(self.asked, self.contexts)),
             ("Relevant", ratio(self.relevant, self.asked)),
             ("New", ratio(self.new, self.asked)),
             ("Answered", ratio(self.answered, self.asked)),
         ];
         if self.stopped > 0 {
-            figures.push(("Turns", ratio(self.turns_until_stop, self.stopped)));
+            shares.push(("Turns", ratio(self.turns_until_stop, self.stopped)));
         }
-        figures
+        shares
     }
 }
 
@@ -180,8 +180,8 @@ mod tests {
             turns_until_stop: 2,
         };
         assert_eq!(found, expected);
-        assert_eq!(found.figures()[1], ("Relevant", 0.75));
-        assert_eq!(found.figures()[4], ("Turns", 2.0));
-        assert_eq!(ContextRelevance::default().figures().len(), 4);
+        assert_eq!(found.shares()[1], ("Relevant", 0.75));
+        assert_eq!(found.shares()[4], ("Turns", 2.0));
+        assert_eq!(ContextRelevance::default().shares().len(), 4);
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::{BEST, ClariqSplit, ContextId, EvalTable, Labelled, WORST};
 use clariq_core::{DocId, RequestId};
-use clariq_eval::Column;
+use clariq_eval::Score;
 use clariq_files::Run;
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 #[derive(Debug, Clone, PartialEq)]
 pub struct DocumentRelevance {
     /// All metrics of the table, in its order, with the contexts in its order.
-    pub metrics: Vec<Column>,
+    pub metrics: Vec<Score>,
     /// Topics or contexts whose highest score occurs on more than one line. The last of these lines
     /// counts here; the official scorer's unstable sort leaves it open.
     pub tied: usize,
@@ -79,8 +79,8 @@ fn score(
             });
             values.push((id, figure));
         }
-        let column = Column::new("", metric.name, Vec::new());
-        metrics.push(Column { values, unit: "facet", ..column });
+        let score = Score::new("", metric.name, Vec::new());
+        metrics.push(Score { values, unit: "facet", ..score });
     }
     DocumentRelevance {
         metrics,

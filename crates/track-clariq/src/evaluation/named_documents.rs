@@ -3,13 +3,10 @@
 
 use super::{DocumentRelevance, document_relevance, table_stem};
 use crate::{ClariQ, ClariqSplit, EvalTable, Labelled};
-use clariq_collections::evaluation::{
-    ComparisonOptions, EvalRequest, EvalResult, FigureFormat, TieRule, ValuesByRequest, counted,
-    ignored_lines,
-};
+use clariq_collections::evaluation::{ScoreOptions, counted, ignored_lines};
 use clariq_collections::read_once;
 use clariq_core::{Error, ProblemKind, RequestId, bail, problem};
-use clariq_eval::{Column, Measure, RankedRun, Ties, diagnose, evaluate};
+use clariq_eval::{Measure, RankedRun, Score, Ties, diagnose, evaluate};
 use clariq_files::{Qrels, Run};
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -48,12 +45,12 @@ impl<'a> NamedDocuments<'a> {
     /// # Errors
     ///
     /// A data folder without the table, or a table without the measure or the facets of the split.
-    pub(super) fn columns(
+    fn of_documents(
         &self,
         run: &Run,
         labels: &Labelled,
         measures: &[Measure],
-    ) -> Result<(Vec<Column>, Vec<String>), Error> {
+    ) -> Result<(Vec<Score>, Vec<String>), Error> {
         let names: Vec<String> = measures.iter().filter_map(Measure::clariq_documents).collect();
         let Some(first) = names.first() else { return Ok((Vec::new(), Vec::new())) };
         let stem = table_stem(self.split, false);
@@ -74,10 +71,10 @@ impl<'a> NamedDocuments<'a> {
             other => other,
         })?;
         let scores = document_relevance(run, table, labels);
-        let mut columns = Vec::with_capacity(names.len());
+        let mut found = Vec::with_capacity(names.len());
         for name in names {
-            let found = scores.metrics.iter().find(|metric| metric.measure == name);
-            let Some(found) = found.filter(|metric| !metric.values.is_empty()) else {
+            let metric = scores.metrics.iter().find(|metric| metric.measure == name);
+            let Some(metric) = metric.filter(|metric| !metric.values.is_empty()) else {
                 let known: Vec<&str> =
                     scores.metrics.iter().map(|metric| metric.measure.as_str()).collect();
                 let expected = format!("scores {name} for the facets of {}", self.split);
@@ -85,82 +82,47 @@ impl<'a> NamedDocuments<'a> {
                     format!("the table has {}, for the facets that it knows", known.join(", "));
                 bail!(format!("{stem}.pkl"), expected, "none", hint);
             };
-            let column = Column::new(DOCUMENTS, &*name, found.values.clone());
-            columns.push(Column { unit: "facet", ..column });
+            let score = Score::new(DOCUMENTS, &*name, metric.values.clone());
+            found.push(Score { unit: "facet", ..score });
         }
-        Ok((columns, remarks(&scores, "facet")))
+        let DocumentRelevance { tied, missing, not_candidates, .. } = scores;
+        Ok((found, remarks([tied, missing, not_candidates], "facet")))
     }
 
-    /// Scores by name: document relevance where the name is the official scorer's, and else measures of
-    /// the ranked questions.
-    pub(super) fn score(
+    /// Scores by name, in the order of the names: document relevance where the name is the official
+    /// scorer's, and else measures of the ranked questions.
+    pub(super) fn scores(
         &self,
-        request: &EvalRequest,
+        by: &ScoreOptions,
         run: &Run,
         labels: &Labelled,
         qrels: &Qrels,
-    ) -> Result<EvalResult, Error> {
-        let (of_documents, of_questions): (Vec<Measure>, Vec<Measure>) =
-            request.measures.iter().partition(|measure| is_of_documents(measure));
-        let (documents, mut warnings) = self.columns(run, labels, &of_documents)?;
-        let ties = match request.ties {
-            Some(TieRule::Order(ties)) => ties,
-            _ => Ties::Id,
-        };
-        let questions = of_run(run, &of_questions, ties, labels, qrels, &mut warnings)?;
-        let mut documents = documents.into_iter();
-        let mut questions = questions.into_iter();
-        let mut topics = Vec::with_capacity(request.measures.len());
-        for measure in request.measures {
-            let next = if is_of_documents(measure) { documents.next() } else { questions.next() };
-            topics.extend(next);
-        }
-        let figures = topics.iter().map(|column| (column.measure.clone(), column.mean())).collect();
-        let form = FigureFormat::Topics;
-        Ok(EvalResult { figures, topics, warnings, form, ..EvalResult::default() })
-    }
-
-    /// The values by measures of documents, then those by measures of questions.
-    pub(super) fn compared(
-        &self,
-        by: &ComparisonOptions,
-        run: &Run,
-        labels: &Labelled,
-        qrels: &Qrels,
-    ) -> Result<ValuesByRequest, Error> {
+    ) -> Result<(Vec<Score>, Vec<String>), Error> {
         let (of_documents, of_questions): (Vec<Measure>, Vec<Measure>) =
             by.measures.iter().partition(|measure| is_of_documents(measure));
-        let (mut columns, mut warnings) = self.columns(run, labels, &of_documents)?;
-        if of_questions.is_empty() {
-            if by.ties.is_some() {
-                let hint = "leave it out: of equal scores, the last line in the file counts";
-                bail!("--ties", "measures of questions beside it", "document relevance", hint);
-            }
-        } else {
-            let ties = by.ties.unwrap_or(Ties::Id);
-            columns.extend(of_run(run, &of_questions, ties, labels, qrels, &mut warnings)?);
+        if of_questions.is_empty() && by.ties.is_some() {
+            let hint = "leave it out: of equal scores, the last line in the file counts";
+            bail!("--ties", "measures of questions beside it", "document relevance", hint);
         }
-        Ok(ValuesByRequest { columns, warnings })
+        let (documents, mut warnings) = self.of_documents(run, labels, &of_documents)?;
+        let ties = by.order(Ties::Id);
+        let mut questions = Vec::new();
+        if !of_questions.is_empty() {
+            let topics = labels.topics.iter().map(|topic| &topic.id);
+            warnings.extend(ignored_lines(&diagnose(run, topics, None), ties));
+            let ranked = RankedRun::ordered(run, ties).with_depth(by.depth);
+            questions = evaluate(&of_questions, &ranked, qrels)?.of_part(QUESTIONS);
+        }
+        let questions = questions.into_iter().map(|score| Score { unit: "topic", ..score });
+        let [mut documents, mut questions] = [documents, questions.collect()].map(Vec::into_iter);
+        let mut scores = Vec::with_capacity(by.measures.len());
+        for measure in by.measures {
+            let next = if is_of_documents(measure) { documents.next() } else { questions.next() };
+            scores
+                .extend(next.map(|score| Score { known_as: Some(score.measure.clone()), ..score }));
+        }
+        Ok((scores, warnings))
     }
-}
-
-/// The values of the topics by measures of the ranked questions.
-fn of_run(
-    run: &Run,
-    measures: &[Measure],
-    ties: Ties,
-    labels: &Labelled,
-    qrels: &Qrels,
-    warnings: &mut Vec<String>,
-) -> Result<Vec<Column>, Error> {
-    if measures.is_empty() {
-        return Ok(Vec::new());
-    }
-    let topics = labels.topics.iter().map(|topic| &topic.id);
-    warnings.extend(ignored_lines(&diagnose(run, topics, None), ties));
-    let scores = evaluate(measures, &RankedRun::ordered(run, ties), qrels)?;
-    let columns = scores.columns(QUESTIONS).into_iter();
-    Ok(columns.map(|column| Column { unit: "topic", ..column }).collect())
 }
 
 /// True for a measure that is named as by the official scorer, where it means documents.
@@ -169,20 +131,20 @@ pub(super) fn is_of_documents(measure: &Measure) -> bool {
 }
 
 /// Describes what a run leaves open.
-pub(super) fn remarks(scores: &DocumentRelevance, context: &str) -> Vec<String> {
+pub(super) fn remarks([tied, missing, not_candidates]: [usize; 3], context: &str) -> Vec<String> {
     counted(&[
         (
-            scores.tied,
+            tied,
             "topic has several questions with the highest score; the last in the file counts",
             "topics have several questions with the highest score; the last in the file counts",
         ),
         (
-            scores.missing,
+            missing,
             &format!("{context} is not answered and counts 0"),
             &format!("{context}s are not answered and count 0"),
         ),
         (
-            scores.not_candidates,
+            not_candidates,
             &format!("{context} asks a question without scores in the table; its minimum is used"),
             &format!("{context}s ask a question without scores in the table; its minimum is used"),
         ),

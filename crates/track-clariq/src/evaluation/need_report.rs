@@ -1,4 +1,4 @@
-//! Figures of a need model per class, its confusion matrix, and the distance of its predictions from
+//! Scores of a need model per class, its confusion matrix, and the distance of its predictions from
 //! the labels.
 //!
 //! Need labels are ordinal: taking a 4 for a 3 is a smaller mistake than taking it for a 1. The
@@ -8,10 +8,8 @@
 
 use super::clarification_need::ratio;
 use crate::{Labelled, NeedLine};
-use clariq_collections::evaluation::ResultCell::{Count, Empty, Figure, Text};
-use clariq_collections::evaluation::{ResultCell, ResultTable};
 use clariq_core::RequestId;
-use clariq_eval::{Decision, DecisionReport, exact_mean};
+use clariq_eval::{Decision, exact_mean};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -73,39 +71,8 @@ pub fn need_report(predictions: &[NeedLine], labels: &Labelled) -> NeedReport {
 }
 
 impl NeedReport {
-    /// The tables of `eval --full`. `weighted` are the official precision, recall and F1.
-    pub(super) fn tables(&self, weighted: [f64; 3]) -> Vec<ResultTable> {
-        let mut classes = ResultTable {
-            name: "classes",
-            header: [&["need", "precision", "recall", "F1", "support"][..], &PREDICTIONS].concat(),
-            rows: Vec::new(),
-        };
-        let mut sums = [0; CLASSES];
-        for class in &self.classes {
-            let figures = [class.precision, class.recall, class.f1];
-            let need = class.need.to_string();
-            classes.rows.push(row(need, figures, class.support, class.predicted_as));
-            for (sum, count) in sums.iter_mut().zip(class.predicted_as) {
-                *sum += count;
-            }
-        }
-        let support = sums.iter().sum();
-        for (name, averages) in [("macro", self.macro_average), ("weighted", weighted)] {
-            classes.rows.push(row(name.to_owned(), averages, support, sums));
-        }
-        let kappa = self.quadratic_kappa.map_or(Empty, |kappa| Figure(kappa, 6));
-        let figures = [
-            ("accuracy", Figure(self.accuracy, 6)),
-            ("mean absolute error", Figure(self.mean_absolute_error, 6)),
-            ("quadratic weighted kappa", kappa),
-        ];
-        let rows = figures.map(|(name, figure)| vec![Text(name.to_owned()), figure]).to_vec();
-        let figures = ResultTable { name: "figures", header: vec!["measure", "value"], rows };
-        vec![classes, figures, self.ambiguity_table()]
-    }
-
     /// The needs as decisions whether a request is ambiguous, 1 against 2 to 4.
-    pub(crate) fn ambiguity(&self) -> Vec<Decision> {
+    pub fn ambiguity(&self) -> Vec<Decision> {
         let mut decisions = Vec::new();
         for class in &self.classes {
             for (predicted, count) in class.predicted_as.into_iter().enumerate() {
@@ -116,47 +83,6 @@ impl NeedReport {
         }
         decisions
     }
-
-    /// Two classes look better than four: always ambiguous is the row to beat.
-    fn ambiguity_table(&self) -> ResultTable {
-        let decisions = self.ambiguity();
-        let labels = || decisions.iter().map(|decision| decision.label);
-        let mut rows = Vec::new();
-        for (name, report) in [
-            ("predicted", DecisionReport::of(&decisions)),
-            ("always", DecisionReport::of_constant(labels(), true)),
-            ("never", DecisionReport::of_constant(labels(), false)),
-        ] {
-            let DecisionReport { precision, recall, f1, weighted_f1, balanced_accuracy, .. } =
-                report;
-            let figures = [precision, recall, f1, weighted_f1, balanced_accuracy];
-            let mut row = vec![Text(name.to_owned())];
-            row.extend(figures.map(|figure| Figure(figure, 4)));
-            row.push(report.area_under_curve.map_or(Empty, |area| Figure(area, 4)));
-            rows.push(row);
-        }
-        ResultTable { name: "ambiguity", header: AMBIGUITY.to_vec(), rows }
-    }
-}
-
-/// The columns of ambiguity, 1 against 2 to 4.
-const AMBIGUITY: [&str; 7] =
-    ["ambiguous", "precision", "recall", "F1", "weighted F1", "balanced accuracy", "AUC"];
-
-/// The columns of the confusion matrix.
-const PREDICTIONS: [&str; CLASSES] = ["as none", "as 1", "as 2", "as 3", "as 4"];
-
-fn row(
-    name: String,
-    figures: [f64; 3],
-    support: usize,
-    predicted_as: [usize; CLASSES],
-) -> Vec<ResultCell> {
-    let mut cells = vec![Text(name)];
-    cells.extend(figures.map(|figure| Figure(figure, 4)));
-    cells.push(Count(support));
-    cells.extend(predicted_as.map(Count));
-    cells
 }
 
 /// Counts topics by label (row) and prediction (column). The last line of a topic counts, as in the
@@ -216,6 +142,7 @@ fn quadratic_kappa(confusion: &[[usize; CLASSES]; CLASSES]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::evaluation::tests::needs;
+    use clariq_eval::DecisionReport;
 
     const LABELS: [u8; 15] = [1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 2, 3, 1, 4];
 
@@ -278,10 +205,9 @@ mod tests {
         near(found.weighted_f1, 13.0 / 15.0);
         near(found.balanced_accuracy, 0.791_666_666_666_666_6);
         near(found.area_under_curve.unwrap(), 0.875);
-        let rows = report.ambiguity_table().rows;
-        let figures: Vec<ResultCell> = rows.iter().map(|row| row[4].clone()).collect();
-        for (figure, expected) in figures[1..].iter().zip([32.0 / 45.0, 1.0 / 15.0]) {
-            assert!(matches!(figure, Figure(value, 4) if (value - expected).abs() < 1e-12));
+        for (decided, expected) in [(true, 32.0 / 45.0), (false, 1.0 / 15.0)] {
+            let labels = report.ambiguity().into_iter().map(|decision| decision.label);
+            near(DecisionReport::of_constant(labels, decided).weighted_f1, expected);
         }
     }
 

@@ -4,20 +4,18 @@ mod tasks;
 
 use super::named_documents::{NamedDocuments, is_of_documents};
 use super::task::OfficialTask;
-use super::{CUTOFFS, clarification_need, document_relevance, question_relevance, table_stem};
+use super::{CUTOFFS, NeedReport, clarification_need, question_relevance};
+use crate::need_file::parse_need_file;
 use crate::official_file::OfficialReader;
 use crate::text_run::refuse_text_run;
-use crate::{ClariQ, ClariqSplit, EvalTable, Labelled, NeedLine, QUESTIONS, read_need_file};
+use crate::{ClariQ, ClariqSplit, Labelled, NeedLine, QUESTIONS};
 use clariq_collections::evaluation::{
-    ByQrels, ComparisonOptions, EvalRequest, EvalResult, Evaluation, ScoredTopics, SystemOutput,
-    ValuesByRequest,
+    Answers, ByQrels, Cases, Evaluation, Rankings, ScoreOptions, ScoredTopics, is_need_file,
 };
 use clariq_collections::{Collection, read_once};
 use clariq_core::{Error, RequestId};
-use clariq_eval::{Column, Measure, Ties, parse_measure};
-use clariq_files::{Run, Source};
-use std::path::Path;
-use std::slice;
+use clariq_eval::{Aggregate, Score, Ties};
+use clariq_files::{FileContent, Run, Source, strictly};
 use std::sync::OnceLock;
 
 /// Weighted F1 of need labels, as configurations name it.
@@ -25,7 +23,7 @@ const NEED_F1: &str = "need F1";
 /// The measures of the challenge's leaderboard of document relevance.
 pub const DOCUMENT_MEASURES: [&str; 4] = ["MRR100", "P1", "NDCG3", "NDCG5"];
 
-/// The names of the figures that configurations may expect.
+/// The names of the scores that configurations may expect.
 pub(crate) fn names() -> Vec<String> {
     let own = [NEED_F1].into_iter().chain(DOCUMENT_MEASURES).map(str::to_owned);
     CUTOFFS.iter().map(|cutoff| format!("R@{cutoff}")).chain(own).collect()
@@ -85,114 +83,80 @@ impl<'a> Official<'a> {
     }
 
     /// Scores a file as the official scorer does.
-    pub fn score_as(&self, task: &OfficialTask, file: &Path) -> Result<EvalResult, Error> {
+    pub fn score_as(&self, task: &OfficialTask, file: &Source) -> Result<OfficialScores, Error> {
         tasks::score(self, task, file)
     }
 
-    /// Document relevance by the expected measures, if the data folder has the table.
-    fn expected_documents(&self, run: &Run, written: &SystemOutput) -> Result<EvalResult, Error> {
-        let data = &self.clariq.data;
-        let split = self.split;
-        let stem = table_stem(split, false);
-        let table = match EvalTable::open(data, &stem) {
-            Err(Error::Problem(problem)) if problem.kind.is_missing() => {
-                let what = format!("document relevance on {split} is not checked");
-                let notes = vec![format!("note: {data} has no table `{stem}`: {what}")];
-                return Ok(EvalResult { notes, ..EvalResult::default() });
-            }
-            table => table?,
-        };
-        let scores = document_relevance(run, &table, self.labels()?);
-        let is_expected = |metric: &&Column| {
-            !metric.values.is_empty() && written.expected.contains(&&*metric.measure)
-        };
-        let metrics = scores.metrics.iter().filter(is_expected);
-        let figures = metrics.map(|metric| (metric.measure.clone(), metric.mean())).collect();
-        Ok(EvalResult { figures, ..EvalResult::default() })
+    /// The scores of a ranking by the measures that were named, or else by the official recalls,
+    /// and what they ignore.
+    fn scores(&self, run: &Run, by: &ScoreOptions) -> Result<(Vec<Score>, Vec<String>), Error> {
+        let labels = self.labels()?;
+        if by.measures.is_empty() {
+            let ties = by.order(Ties::Official);
+            return Ok((question_relevance(run, labels, ties).of_part(""), Vec::new()));
+        }
+        let qrels = &self.by_qrels()?.qrels;
+        self.documents.scores(by, run, labels, qrels)
+    }
+
+    /// The weighted F1 of a need file.
+    fn needs(&self, input: &FileContent) -> Result<Cases, Error> {
+        let needs = strictly(|sink| parse_need_file(input, sink))?;
+        let f1 = clarification_need(&needs, self.labels()?).f1;
+        Ok(Cases::new(vec![Score::of_all("need", "F1", Aggregate::ByClass(f1))], Vec::new()))
     }
 }
 
+/// The scores of the official scorer, under its names.
+#[derive(Default)]
+pub struct OfficialScores {
+    pub scores: Vec<Score>,
+    /// Parts of the file that the scores ignore.
+    pub warnings: Vec<String>,
+    /// Notes that name the published rows with these scores.
+    pub published: Vec<String>,
+    /// The classes of a need file.
+    pub needs: Option<NeedReport>,
+}
+
 impl Evaluation for Official<'_> {
-    fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
-        if request.measures.is_empty() {
-            let task = OfficialTask::Questions { ties: request.ties, leaderboard: false };
-            return self.score_as(&task, &request.file);
+    fn cases(&self, answers: Answers, by: &ScoreOptions) -> Result<Cases, Error> {
+        if let Some(part) = by.part {
+            (self.clariq as &dyn Collection).find_task(part)?;
         }
-        if !request.measures.iter().any(is_of_documents) {
-            let source = Source::new(&request.file);
-            return self.by_qrels()?.score(request).map_err(|error| self.or_texts(&source, error));
-        }
-        let run = self.run(&Source::new(&request.file))?;
-        self.documents.score(request, &run, self.labels()?, &self.by_qrels()?.qrels)
-    }
-
-    /// The figures of the run and of the need file beside it; measures by name are those that are
-    /// expected.
-    fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error> {
-        let Some(run) = written.run else { return Ok(EvalResult::default()) };
-        let recalls = question_relevance(run, self.labels()?, Ties::Official).means;
-        let mut figures: Vec<(String, f64)> = names().into_iter().zip(recalls).collect();
-        if let Some(path) = &written.need {
-            let needs = read_need_file(&Source::new(path))?;
-            figures.push((NEED_F1.to_owned(), clarification_need(&needs, self.labels()?).f1));
-        }
-        let mut notes = Vec::new();
-        if written.expected.iter().any(|name| means_documents(name)) {
-            let documents = self.expected_documents(run, written)?;
-            figures.extend(documents.figures);
-            notes = documents.notes;
-        }
-        let is_new =
-            |name: &&str| !means_documents(name) && figures.iter().all(|(known, _)| known != name);
-        let others: Vec<&str> = written.expected.iter().copied().filter(is_new).collect();
-        figures.extend(self.by_qrels()?.by_name(run, others.into_iter())?);
-        Ok(EvalResult { figures, notes, ..EvalResult::default() })
-    }
-
-    /// The official recalls, which differ from the usual ones if a run repeats a question.
-    fn values(&self, run: &Run, measure: &Measure) -> Result<Option<Vec<(RequestId, f64)>>, Error> {
-        let labels = self.labels()?;
-        let (documents, _) = self.documents.columns(run, labels, slice::from_ref(measure))?;
-        if let Some(column) = documents.into_iter().next() {
-            return Ok(Some(column.values));
-        }
-        let name = measure.name();
-        let Some(cutoff) = CUTOFFS.iter().position(|cutoff| format!("R@{cutoff}") == name) else {
-            return Ok(None);
+        let source = match answers {
+            Answers::Run(run) => {
+                let (scores, _) = self.scores(run, by)?;
+                return Ok(Cases::new(scores, Vec::new()));
+            }
+            Answers::File(source) => source.repeatable()?,
         };
-        let scores = question_relevance(run, labels, Ties::Official);
-        Ok(scores.columns("").into_iter().nth(cutoff).map(|column| column.values))
+        let by_name = !by.measures.is_empty();
+        if by_name && !by.measures.iter().any(is_of_documents) {
+            let cases = self.by_qrels()?.cases(Answers::File(&source), by);
+            return cases.map_err(|error| self.or_texts(&source, error));
+        }
+        let input = source.read()?;
+        if is_need_file(&input) {
+            return self.needs(&input);
+        }
+        refuse_text_run(&input, &self.clariq.bank)?;
+        let ties = by.order(if by_name { Ties::Id } else { Ties::Official });
+        let reader = self.reader()?;
+        let in_order = by_name || ties == Ties::Official;
+        let run = if in_order { reader.run_in_order(&input)? } else { reader.run(&input)? };
+        let topics = self.topics()?;
+        topics.check_answered(&source, run.lines.iter().map(|line| &line.topic))?;
+        let (scores, mut warnings) = self.scores(&run, by)?;
+        if !by_name {
+            warnings = topics.warnings(&run, ties);
+        }
+        let rankings = Some(Rankings { task: None, run });
+        Ok(Cases { rankings, ..Cases::new(scores, warnings) })
     }
 
     fn request_of(&self, case: &RequestId) -> Option<&RequestId> {
         self.documents.topics(self.labels().ok()?).get(case)
-    }
-
-    fn columns(&self, source: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error> {
-        if let Some(part) = by.part {
-            (self.clariq as &dyn Collection).find_task(part)?;
-        }
-        if !by.measures.is_empty() {
-            let source = &source.repeatable()?;
-            if !by.measures.iter().any(is_of_documents) {
-                let columns = self.by_qrels()?.columns(source, by);
-                return columns.map_err(|error| self.or_texts(source, error));
-            }
-            let run = self.run(source)?;
-            self.topics()?.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
-            return self.documents.compared(by, &run, self.labels()?, &self.by_qrels()?.qrels);
-        }
-        let ties = by.ties.unwrap_or(self.usual_ties());
-        let topics = self.topics()?;
-        let reader = self.reader()?;
-        let input = source.read()?;
-        refuse_text_run(&input, &self.clariq.bank)?;
-        let is_official = ties == Ties::Official;
-        let run = if is_official { reader.run_in_order(&input)? } else { reader.run(&input)? };
-        topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
-        let warnings = topics.warnings(&run, ties);
-        let scores = question_relevance(&run, self.labels()?, ties);
-        Ok(ValuesByRequest::new(scores.columns(""), warnings))
     }
 
     fn usual_ties(&self) -> Ties {
@@ -203,9 +167,4 @@ impl Evaluation for Official<'_> {
     fn focus(&self) -> usize {
         CUTOFFS.len() - 1
     }
-}
-
-/// True for a name of the official scorer that means documents.
-fn means_documents(name: &str) -> bool {
-    parse_measure(name).is_ok_and(|measure| is_of_documents(&measure))
 }

@@ -22,16 +22,9 @@ pub enum OfficialTask {
     Questions {
         /// The order of equal scores, if it is not the official one.
         ties: Option<TieRule>,
-        /// True to write a row for the leaderboard in place of the figures.
-        leaderboard: bool,
     },
     /// Precision, recall and F1 of clarification need.
-    Needs {
-        /// True to write the cells of a row for the leaderboard in place of the figures.
-        leaderboard: bool,
-        /// True to add figures per class and the confusion matrix.
-        full: bool,
-    },
+    Needs,
     /// The quality of the documents retrieved after the first question.
     Documents(DocumentsTask),
     /// The shares of conversations whose next question is relevant, new and answered.
@@ -48,6 +41,4 @@ pub struct DocumentsTask {
     pub multi_turn: bool,
     /// True to score the documents retrieved without the answer to the question.
     pub no_answer: bool,
-    /// True to write a row for the leaderboard in place of the figures.
-    pub leaderboard: bool,
 }

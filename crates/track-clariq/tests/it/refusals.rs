@@ -3,6 +3,7 @@
 use crate::folder::Folder;
 use clariq_collections::DataDir;
 use clariq_core::Problem;
+use clariq_files::Source;
 use clariq_track_clariq::evaluation::{Official, OfficialTask};
 use clariq_track_clariq::{ClariQ, ClariqSplit, SAMPLE};
 use flate2::Compression;
@@ -198,14 +199,14 @@ fn a_bad_data_folder_is_refused() {
 /// The problem of a file that is scored on dev.
 fn refused(task: &OfficialTask, file: &Path) -> Problem {
     let clariq = ClariQ::open(SAMPLE).expect("the sample");
-    let scored = Official::new(&clariq, ClariqSplit::Dev).score_as(task, file);
+    let scored = Official::new(&clariq, ClariqSplit::Dev).score_as(task, &Source::new(file));
     scored.err().expect("a refusal").to_problem()
 }
 
 #[test]
 fn bad_runs_and_need_files_are_refused() {
-    let questions = OfficialTask::Questions { ties: None, leaderboard: false };
-    let needs = OfficialTask::Needs { leaderboard: false, full: false };
+    let questions = OfficialTask::Questions { ties: None };
+    let needs = OfficialTask::Needs;
     let bomb = bomb(400);
     let cases: [(&OfficialTask, &[u8], [&str; 3]); 12] = [
         (&questions, b"\n \n", ["bad:1", "lines of the form", "nothing"]),

@@ -1,13 +1,12 @@
 //! What the released files are known to hold.
 
 use crate::released::{file, released};
-use clariq_collections::evaluation::EvalResult;
 use clariq_collections::{Collection, DataDir, OfficialVerdict, ValidationOptions};
 use clariq_core::Severity;
 use clariq_eval::Ties;
-use clariq_files::read_run;
+use clariq_files::{Source, read_run};
 use clariq_track_clariq::evaluation::{
-    DOCUMENT_MEASURES, DocumentsTask, Official, OfficialTask, question_relevance,
+    DOCUMENT_MEASURES, DocumentsTask, Official, OfficialScores, OfficialTask, question_relevance,
 };
 use clariq_track_clariq::{ClariQ, ClariqSplit, KIND, check};
 use std::collections::HashMap;
@@ -79,20 +78,17 @@ fn published_multi_turn_runs_are_accepted() {
     }
 }
 
-const RELEVANCE: OfficialTask = OfficialTask::Questions { ties: None, leaderboard: false };
-const DOCUMENTS: OfficialTask = OfficialTask::Documents(DocumentsTask {
-    multi_turn: false,
-    no_answer: false,
-    leaderboard: false,
-});
+const RELEVANCE: OfficialTask = OfficialTask::Questions { ties: None };
+const DOCUMENTS: OfficialTask =
+    OfficialTask::Documents(DocumentsTask { multi_turn: false, no_answer: false });
 
 /// The figures of a published run on dev.
-fn scored(task: &OfficialTask, run: &str) -> Option<EvalResult> {
+fn scored(task: &OfficialTask, run: &str) -> Option<OfficialScores> {
     let folder = released("clariq")?;
     let collection = ClariQ::open(DataDir::Folder(folder.join("data"))).expect("the collection");
     let file = folder.join("sample_runs").join(run);
     let official = Official::new(&collection, ClariqSplit::Dev);
-    Some(official.score_as(task, &file).expect("figures"))
+    Some(official.score_as(task, &Source::new(file)).expect("figures"))
 }
 
 #[test]
@@ -124,7 +120,7 @@ fn published_runs_get_the_published_figures() {
     ] {
         let Some(found) = scored(&RELEVANCE, run) else { return };
         let figures: Vec<String> =
-            found.figures.iter().map(|(name, figure)| format!("{name}: {figure}")).collect();
+            found.scores.iter().map(|it| format!("{}: {}", it.measure, it.value())).collect();
         let expected =
             format!("Recall5: {five} Recall10: {ten} Recall20: {twenty} Recall30: {thirty}");
         assert_eq!(figures.join(" "), expected, "{run}");
@@ -135,11 +131,11 @@ fn published_runs_get_the_published_figures() {
 fn figures_per_topic_are_the_published_ones() {
     let Some(folder) = released("clariq") else { return };
     let found = scored(&RELEVANCE, "dev_bm25").expect("the released files");
-    let columns = found.figures.into_iter().zip(found.topics).map(|((name, _), column)| {
-        let values = column.values.into_iter().map(|(topic, value)| (topic.to_string(), value));
-        (name, values.collect())
+    let scores = found.scores.into_iter().map(|score| {
+        let values = score.values.into_iter().map(|(topic, value)| (topic.to_string(), value));
+        (score.measure, values.collect())
     });
-    let ours: HashMap<String, HashMap<String, f64>> = columns.collect();
+    let ours: HashMap<String, HashMap<String, f64>> = scores.collect();
     let published = folder.join("sample_runs/dev_bm25_question_relevance.eval");
     let published: HashMap<String, HashMap<String, f64>> =
         serde_json::from_slice(&fs::read(published).expect("a file")).expect("figures per topic");
@@ -159,18 +155,18 @@ fn scores_of_published_rows_are_named() {
         let Some(found) = scored(&task, run) else { return };
         let note =
             format!("note: these are the published scores on dev of {row} (configs/leaderboard)");
-        assert!(found.notes.contains(&note), "{run}: {:?}", found.notes);
+        assert!(found.published.contains(&note), "{run}: {:?}", found.published);
     }
     let other = scored(&RELEVANCE, "dev_no_q").expect("the released files");
-    assert_eq!(other.notes, [""; 0]);
+    assert_eq!(other.published, [""; 0]);
 }
 
 #[test]
 fn documents_of_the_bm25_baseline_have_the_published_figures() {
     let Some(found) = scored(&DOCUMENTS, "dev_bm25") else { return };
     let figures = DOCUMENT_MEASURES.map(|measure| {
-        let (_, figure) = found.figures.iter().find(|(name, _)| name == measure).expect(measure);
-        format!("{measure} {figure:.4}")
+        let score = found.scores.iter().find(|score| score.measure == measure).expect(measure);
+        format!("{measure} {:.4}", score.value())
     });
     assert_eq!(figures, ["MRR100 0.3096", "P1 0.2313", "NDCG3 0.1608", "NDCG5 0.1530"]);
 }

@@ -1,7 +1,7 @@
 //! Multi-turn runs where runs of ids are wanted.
 
 use clariq_collections::Collection;
-use clariq_collections::evaluation::{ComparisonOptions, EvalRequest};
+use clariq_collections::evaluation::{Answers, ScoreOptions};
 use clariq_eval::parse_measures;
 use clariq_files::Source;
 use clariq_track_clariq::{ClariQ, SAMPLE};
@@ -17,12 +17,9 @@ fn texts_are_refused_by_all_measures() {
     fs::write(&file, "968 0 \"a question of no bank\" 0 5 t\n").unwrap();
     for names in ["", "nDCG@10"] {
         let measures = parse_measures(names).unwrap();
-        let request = EvalRequest { file: file.clone(), measures: &measures, ..Default::default() };
-        let by = ComparisonOptions { measures: &measures, ..ComparisonOptions::default() };
-        let scored = evaluation.score(&request).err().unwrap().to_string();
-        let compared = evaluation.columns(&Source::new(&file), &by).err().unwrap().to_string();
-        for refused in [scored, compared] {
-            assert!(refused.contains("found a multi-turn run, with texts"), "{refused}");
-        }
+        let by = ScoreOptions { measures: &measures, ..ScoreOptions::default() };
+        let run = Source::new(&file);
+        let refused = evaluation.cases(Answers::File(&run), &by).err().unwrap().to_string();
+        assert!(refused.contains("found a multi-turn run, with texts"), "{refused}");
     }
 }

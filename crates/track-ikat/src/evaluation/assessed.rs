@@ -7,8 +7,8 @@
 use crate::qrels::check_turns;
 use crate::topics::TopicFile;
 use clariq_collections::entries::UniqueEntries;
-use clariq_core::{Error, RequestId, bail, parse_json, problem};
-use clariq_eval::{Column, bootstrap_interval, exact_mean};
+use clariq_core::{Error, RequestId, bail, count_of, parse_json, problem};
+use clariq_eval::{Score, bootstrap_interval, exact_mean};
 use clariq_files::records::Records;
 use clariq_files::{MOST_OF_A_TABLE, Source, not_utf8, shorten};
 use serde::Deserialize;
@@ -128,7 +128,7 @@ pub(super) fn nugget_recall(
     source: &Source,
     run: &str,
     topics: &TopicFile,
-) -> Result<Column, Error> {
+) -> Result<Score, Error> {
     let mut matches = Matches::read(source)?;
     let Some(turns) = matches.runs.remove(run) else {
         let known: BTreeSet<&String> = matches.runs.keys().collect();
@@ -148,7 +148,7 @@ pub(super) fn nugget_recall(
         let held = nuggets.values().filter(|decision| decision.is_match).count();
         (RequestId::from(turn.as_str()), held as f64 / nuggets.len() as f64)
     });
-    Ok(Column::new("response", "nugget recall", values.collect()))
+    Ok(Score::new("response", "nugget recall", values.collect()))
 }
 
 /// Names of the column of a table of ratings with the names of judges.
@@ -171,8 +171,7 @@ fn is_judge(column: &str) -> bool {
 /// A rating by people, with the 95 % interval of its mean over turns.
 pub(super) struct Rating {
     pub(super) name: String,
-    pub(super) turns: usize,
-    pub(super) mean: f64,
+    pub(super) score: Score,
     pub(super) interval: (f64, f64),
 }
 
@@ -249,13 +248,15 @@ pub(super) fn ratings(
             bail!(&*input.name, "a rating in the column `{name}`", "none", FORM);
         }
         check_turns(&source.name(), turns.keys().map(String::as_str), topics)?;
-        let means: Vec<f64> =
-            turns.values().map(|values| exact_mean(values.iter().copied())).collect();
         let mean = |values: &[f64]| exact_mean(values.iter().copied());
+        let values: Vec<(RequestId, f64)> =
+            turns.iter().map(|(turn, values)| (turn.as_str().into(), mean(values))).collect();
+        let means: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
+        let name = format!("rating {name}");
+        let known_as = Some(format!("{name}, {}", count_of(means.len(), "turn")));
         all.push(Rating {
-            name: name.clone(),
-            turns: means.len(),
-            mean: mean(&means),
+            score: Score { known_as, ..Score::new("", &*name, values) },
+            name,
             interval: bootstrap_interval(&means, ROUNDS, seed, mean),
         });
     }

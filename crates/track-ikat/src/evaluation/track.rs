@@ -1,19 +1,18 @@
-//! The evaluation of iKAT by the track's figures, for rankings and sets of statements, passages, and
+//! The evaluation of iKAT by the track's scores, for rankings and sets of statements, passages, and
 //! responses.
 
 use super::assessed::{Rating, nugget_recall, ratings};
-use super::{EvaluatedRun, IkatLabels, RunPart, columns, figures, graded, provenance, sets};
+use super::{EvaluatedRun, IkatLabels, RunPart, scores};
 use crate::run::{RankedStatement, Submission};
 use crate::{Ikat, IkatSplit, PASSAGES, STATEMENTS};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
-    ComparisonOptions, EvalRequest, EvalResult, Evaluation, FileRankings, ONE_SCORE, ScoredTopics,
-    ShortMeasures, SystemOutput, ValuesByRequest, counted,
+    Answers, ByQrels, Cases, Evaluation, ONE_SCORE, Rankings, ScoreOptions, ScoredTopics, counted,
 };
 use clariq_collections::ranking_path;
 use clariq_collections::validation::first_fields;
 use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, count_of, problem};
-use clariq_eval::{Column, Ties};
+use clariq_eval::{Aggregate, Measure, Score, Ties};
 use clariq_files::{Run, Source, parse_run, read_run, strictly};
 use std::collections::HashSet;
 use std::fs;
@@ -32,14 +31,16 @@ pub struct IkatEvaluation<'a> {
 pub struct ReadSubmission {
     pub submission: Submission,
     pub evaluated: EvaluatedRun,
-    /// Parts of the submission that the figures ignore.
+    /// Parts of the submission that the scores ignore.
     pub warnings: Vec<String>,
 }
 
-/// A TREC run for one task.
-struct ReadRanking {
-    part: RunPart,
+/// The parts of a file: those of a submission, or the one of a TREC run.
+struct ReadParts {
+    /// The part that a TREC run ranks.
+    ranked: Option<RunPart>,
     evaluated: EvaluatedRun,
+    /// Parts of the file that the scores ignore.
     warnings: Vec<String>,
 }
 
@@ -68,7 +69,7 @@ impl<'a> IkatEvaluation<'a> {
     /// Reads a TREC run, such as those that `clariq run` writes beside a submission. It ranks
     /// statements if all of its documents are numbers, and passages otherwise. Returns `None` for
     /// other files.
-    fn ranking(&self, source: &Source) -> Result<Option<ReadRanking>, Error> {
+    fn ranking(&self, source: &Source) -> Result<Option<ReadParts>, Error> {
         let input = source.read()?;
         if !is_trec_run(&first_fields(&input)) {
             return Ok(None);
@@ -85,7 +86,7 @@ impl<'a> IkatEvaluation<'a> {
             evaluated.passages = run;
             RunPart::Passages
         };
-        Ok(Some(ReadRanking { part, evaluated, warnings }))
+        Ok(Some(ReadParts { ranked: Some(part), evaluated, warnings }))
     }
 
     /// Refuses a TREC run where the responses of a submission are needed.
@@ -140,15 +141,16 @@ impl<'a> IkatEvaluation<'a> {
         Ok(ReadSubmission { submission, evaluated, warnings })
     }
 
-    /// Scores a file, optionally by files beside the labels of the split.
+    /// Scores a file by measures, or by the track's, and by files beside the labels of the split.
     pub fn score_with(
         &self,
-        request: &EvalRequest,
+        source: &Source,
+        measures: &[Measure],
         assessed: &AssessedBy,
-    ) -> Result<EvalResult, Error> {
+    ) -> Result<Cases, Error> {
         let AssessedBy { qrels, answers, .. } = *assessed;
         if assessed.matches.is_some() || assessed.ratings.is_some() {
-            return self.score_assessed(request, assessed);
+            return self.score_assessed(source, assessed);
         }
         let mut replaced = None;
         if qrels.is_some() || answers.is_some() {
@@ -156,68 +158,61 @@ impl<'a> IkatEvaluation<'a> {
             labels.replace(qrels, answers, self.ikat.topics(self.split)?)?;
         }
         let labels = replaced.as_ref().map_or_else(|| self.labels(), Ok)?;
-        let source = Source::new(&request.file).repeatable()?;
-        if let Some(read) = self.ranking(&source)? {
-            let ReadRanking { part, evaluated, warnings } = read;
-            if answers.is_some() {
-                let hint = "leave it out, or score the submission";
-                bail!("--answers", "a run with responses beside it", "a TREC run", hint);
-            }
-            let columns = columns(&evaluated, labels, Some(part), request.measures)?;
-            if columns.is_empty() {
-                let expected = format!("labels of {} of {}", part.name(), self.split);
-                let hint = "the documentation names the files of labels (reference, Formats)";
-                bail!(self.ikat.location(), expected, "only other labels", hint);
-            }
-            return Ok(means(&columns, warnings));
+        let read = self.read_any(source)?;
+        if answers.is_some() && read.ranked.is_some() {
+            let hint = "leave it out, or score the submission";
+            bail!("--answers", "a run with responses beside it", "a TREC run", hint);
+        }
+        let scores = scores(&read.evaluated, labels, read.ranked, measures)?;
+        if let Some(part) = read.ranked
+            && scores.is_empty()
+        {
+            let expected = format!("labels of {} of {}", part.name(), self.split);
+            let hint = "the documentation names the files of labels (reference, Formats)";
+            bail!(self.ikat.location(), expected, "only other labels", hint);
+        }
+        Ok(Cases::new(scores, read.warnings))
+    }
+
+    /// Reads a TREC run or a submission.
+    fn read_any(&self, source: &Source) -> Result<ReadParts, Error> {
+        let source = source.repeatable()?;
+        if let Some(ranking) = self.ranking(&source)? {
+            return Ok(ranking);
         }
         let ReadSubmission { evaluated, warnings, .. } = self.read(&source)?;
-        if !request.measures.is_empty() {
-            return Ok(means(&columns(&evaluated, labels, None, request.measures)?, warnings));
-        }
-        let mut figures = figures(&evaluated, labels)?;
-        // Sets are shown in full.
-        figures.retain(|(name, _)| !name.starts_with("sets "));
-        figures.extend(provenance(&evaluated, labels)?);
-        figures.extend(sets(&evaluated, labels));
-        figures.extend(graded(&evaluated, labels)?);
-        Ok(EvalResult { figures, warnings, ..EvalResult::default() })
+        Ok(ReadParts { ranked: None, evaluated, warnings })
     }
 
     /// Scores the responses of a submission by what people decided, beside ROUGE where the split or
     /// `answers` have reference answers.
-    fn score_assessed(
-        &self,
-        request: &EvalRequest,
-        assessed: &AssessedBy,
-    ) -> Result<EvalResult, Error> {
+    fn score_assessed(&self, source: &Source, assessed: &AssessedBy) -> Result<Cases, Error> {
         let topics = self.ikat.topics(self.split)?;
-        let source = Source::new(&request.file);
-        let ReadSubmission { submission, evaluated, warnings } = self.read(&source)?;
+        let ReadSubmission { submission, evaluated, warnings } = self.read(source)?;
         let mut labels = IkatLabels::read(self.ikat, self.split)?;
         labels.replace(None, assessed.answers, topics)?;
         let mut rows = Vec::new();
         if !labels.are_absent() {
-            rows = figures(&evaluated, &labels)?;
-            rows.retain(|(name, _)| name.starts_with("response "));
+            rows = scores(&evaluated, &labels, None, &[])?;
+            rows.retain(|score| score.part == RunPart::Responses.name());
         }
         if let Some(file) = assessed.matches {
             let run = assessed.matched_run.unwrap_or(&submission.run_name);
             let recall = nugget_recall(&Source::new(file), run, topics)?;
-            rows.push((
-                format!("{}, {}", recall.name(), count_of(recall.values.len(), "turn")),
-                recall.mean(),
-            ));
+            let name = format!("{}, {}", recall.name(), count_of(recall.values.len(), "turn"));
+            rows.push(Score { known_as: Some(name), ..recall });
         }
         if let Some(file) = assessed.ratings {
             for rating in ratings(&Source::new(file), topics, assessed.seed)? {
-                let Rating { name, turns, mean, interval: (low, high) } = rating;
-                rows.push((format!("rating {name}, {}", count_of(turns, "turn")), mean));
-                rows.push((format!("rating {name}, 95 % from"), low));
-                rows.push((format!("rating {name}, 95 % to"), high));
+                let Rating { name, score, interval: (low, high) } = rating;
+                rows.push(score);
+                for (what, bound) in [("from", low), ("to", high)] {
+                    let name = format!("{name}, 95 % {what}");
+                    rows.push(Score::of_all("", name, Aggregate::Bound(bound)));
+                }
             }
         }
-        Ok(EvalResult { figures: rows, warnings, ..EvalResult::default() })
+        Ok(Cases::new(rows, warnings))
     }
 }
 
@@ -236,18 +231,6 @@ pub struct AssessedBy<'a> {
     pub ratings: Option<&'a Path>,
     /// The seed of intervals.
     pub seed: u64,
-}
-
-/// The means of columns.
-fn means(columns: &[Column], mut warnings: Vec<String>) -> EvalResult {
-    let short = ShortMeasures::of(columns);
-    warnings.extend(short.warning());
-    EvalResult {
-        figures: columns.iter().map(|column| (column.name(), column.mean())).collect(),
-        short: short.names,
-        warnings,
-        ..EvalResult::default()
-    }
 }
 
 /// Takes the complete rankings that `clariq run` writes beside a submission, which itself has only the
@@ -300,31 +283,17 @@ fn repeated(submission: &Submission) -> usize {
 }
 
 impl Evaluation for IkatEvaluation<'_> {
-    fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
-        self.score_with(request, &AssessedBy::default())
-    }
-
-    fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error> {
-        if let Some(run) = written.run {
-            let qrels = clariq_collections::evaluation::ByQrels::open(
-                self.ikat,
-                self.split.as_split(),
-                PASSAGES,
-            )?;
-            let figures = qrels.by_name(run, written.expected.iter().copied())?;
-            return Ok(EvalResult { figures, ..EvalResult::default() });
-        }
-        let submission = Submission::read(&Source::new(written.path), Some(self.split.year()))?;
-        let evaluated = EvaluatedRun::of_submission(self.ikat, self.split, &submission);
-        // A submission has only the first documents of the rankings.
-        let statements = (written.ranking)(STATEMENTS)?;
-        let passages = (written.ranking)(PASSAGES)?;
-        let evaluated = EvaluatedRun { statements: Some(statements), passages, ..evaluated };
-        let figures = figures(&evaluated, self.labels()?)?;
-        Ok(EvalResult { figures, ..EvalResult::default() })
-    }
-
-    fn columns(&self, source: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error> {
+    fn cases(&self, answers: Answers, by: &ScoreOptions) -> Result<Cases, Error> {
+        let source = match answers {
+            Answers::File(source) => source,
+            Answers::Run(_) => {
+                let task = by
+                    .part
+                    .map_or(Ok(PASSAGES), |part| (self.ikat as &dyn Collection).find_task(part))?;
+                let by_qrels = ByQrels::open(self.ikat, self.split.as_split(), task)?;
+                return by_qrels.cases(answers, by);
+            }
+        };
         if by.ties.is_some() {
             let hint = "leave it out: equal scores are in the order of ids";
             bail!("--ties", "runs of ClariQ beside it", "runs of iKAT", hint);
@@ -335,45 +304,36 @@ impl Evaluation for IkatEvaluation<'_> {
             let part = part.name();
             bail!("-m", "--task statements or --task passages", "--task {part}", hint);
         }
-        let source = &source.repeatable()?;
-        if let Some(ReadRanking { part: ranked, evaluated, warnings }) = self.ranking(source)? {
-            if let Some(part) = part.filter(|part| *part != ranked) {
-                let expected = format!("--task {}", ranked.name());
-                let found = part.name();
-                bail!("--task", expected, "`{found}`", "a TREC run ranks for one task");
-            }
-            let columns = columns(&evaluated, self.labels()?, Some(ranked), by.measures)?;
-            return Ok(ValuesByRequest::new(columns, warnings));
+        let ReadParts { ranked, evaluated, warnings } = self.read_any(source)?;
+        if let (Some(ranked), Some(part)) = (ranked, part.filter(|part| Some(*part) != ranked)) {
+            let expected = format!("--task {}", ranked.name());
+            let found = part.name();
+            bail!("--task", expected, "`{found}`", "a TREC run ranks for one task");
         }
-        let ReadSubmission { evaluated, warnings, .. } = self.read(source)?;
+        let part = ranked.or(part);
         if part == Some(RunPart::Statements) && evaluated.statements.is_none() {
             let beside = ranking_path(&PathBuf::from(source.name()), STATEMENTS);
             let found = format!("no {}", beside.display());
             let hint = "--task ptkb_provenance compares the submitted lists";
             bail!(source.name(), "the ranking of statements beside it", found, hint);
         }
-        let columns = columns(&evaluated, self.labels()?, part, by.measures)?;
-        Ok(ValuesByRequest::new(columns, warnings))
+        let scores = scores(&evaluated, self.labels()?, part, by.measures)?;
+        let rankings = part.and_then(|part| evaluated.into_rankings(part));
+        Ok(Cases { rankings, ..Cases::new(scores, warnings) })
     }
+}
 
-    /// The complete rankings beside a submission come before the passages in it.
-    fn rankings(&self, source: &Source, part: Option<&str>) -> Result<FileRankings, Error> {
-        let source = &source.repeatable()?;
-        let (part, evaluated) = match self.ranking(source)? {
-            Some(ranked) => (Some(ranked.part), ranked.evaluated),
-            None => (part.map(parse_part).transpose()?, self.read(source)?.evaluated),
-        };
+impl EvaluatedRun {
+    /// The rankings of a part, if it is one of rankings. The complete ones beside a submission come
+    /// before the passages in it.
+    fn into_rankings(self, part: RunPart) -> Option<Rankings> {
         let (task, run) = match part {
-            Some(RunPart::Statements) => (STATEMENTS, evaluated.statements),
-            Some(RunPart::Provenance) => (STATEMENTS, evaluated.provenance),
-            Some(RunPart::Passages) => (PASSAGES, Some(evaluated.passages)),
-            Some(RunPart::Sets | RunPart::Responses) | None => {
-                let found = part.map_or("a submission with all of its parts", RunPart::name);
-                let hint = "--task ptkb_provenance compares its statements";
-                bail!("--topic", "--task passages beside it", found, hint);
-            }
+            RunPart::Statements => (STATEMENTS, self.statements?),
+            RunPart::Provenance => (STATEMENTS, self.provenance?),
+            RunPart::Passages => (PASSAGES, self.passages),
+            RunPart::Sets | RunPart::Responses => return None,
         };
-        Ok(FileRankings { task: Some(task), run: run.unwrap_or_default() })
+        Some(Rankings { task: Some(task), run })
     }
 }
 

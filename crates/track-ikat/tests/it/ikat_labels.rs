@@ -2,8 +2,10 @@
 //! are invented, in the released forms.
 
 use clariq_collections::DataDir;
-use clariq_collections::evaluation::EvalRequest;
-use clariq_core::Severity;
+use clariq_collections::evaluation::{Answers, Cases, ScoreOptions};
+use clariq_core::{Error, Severity};
+use clariq_eval::Score;
+use clariq_files::Source;
 use clariq_track_ikat::evaluation::{AssessedBy, IkatEvaluation};
 use clariq_track_ikat::{Ikat, KIND};
 use clariq_tracks::TRACKS;
@@ -76,38 +78,39 @@ impl Data {
         data
     }
 
-    fn score(&self, split: &str, request: &EvalRequest) -> Result<Vec<(String, f64)>, String> {
+    fn score(&self, split: &str, file: &Path) -> Result<Vec<(String, f64)>, String> {
         let ikat = TRACKS.open(&self.folder()).unwrap();
         let split = ikat.find_split(split).unwrap();
-        let scored = ikat.evaluation(split).and_then(|evaluation| evaluation.score(request));
-        scored.map(|scored| scored.figures).map_err(|error| error.to_string())
+        let file = Source::new(file);
+        let by = ScoreOptions::default();
+        named(ikat.evaluation(split).and_then(|it| it.cases(Answers::File(&file), &by)))
     }
 
     fn score_with_answers(
         &self,
         split: &str,
-        request: &EvalRequest,
+        file: &Path,
         answers: &Path,
     ) -> Result<Vec<(String, f64)>, String> {
         let assessed = AssessedBy { answers: Some(answers), ..AssessedBy::default() };
-        self.score_assessed(split, request, &assessed)
+        self.score_assessed(split, file, &assessed)
     }
 
     fn score_assessed(
         &self,
         split: &str,
-        request: &EvalRequest,
+        file: &Path,
         assessed: &AssessedBy,
     ) -> Result<Vec<(String, f64)>, String> {
         let ikat = Ikat::open(self.folder(), None).unwrap();
         let evaluation = IkatEvaluation::open(&ikat, KIND.find_split(split).unwrap().into());
-        let scored = evaluation.and_then(|open| open.score_with(request, assessed));
-        scored.map(|scored| scored.figures).map_err(|error| error.to_string())
+        named(evaluation.and_then(|open| open.score_with(&Source::new(file), &[], assessed)))
     }
 }
 
-fn eval_request(file: &Path) -> EvalRequest<'static> {
-    EvalRequest { file: file.to_owned(), ..EvalRequest::default() }
+fn named(scored: Result<Cases, Error>) -> Result<Vec<(String, f64)>, String> {
+    let named = |score: &Score| (score.known_as(), score.value());
+    scored.map(|it| it.scores.iter().map(named).collect()).map_err(|error| error.to_string())
 }
 
 /// A run that ranks the passage of grade 1 first, and answers another turn, which is not judged.
@@ -157,7 +160,7 @@ fn trec_runs_are_scored_by_the_grades_of_their_year() {
         ],
     );
     let statements = data.put("s.run", "0_1 Q0 1 1 2 r\n0_1 Q0 2 2 1 r\n");
-    let error = data.score("2024", &eval_request(&statements)).unwrap_err();
+    let error = data.score("2024", &statements).unwrap_err();
     assert!(error.contains("expected labels of statements of 2024"), "{error}");
 }
 
@@ -206,7 +209,7 @@ fn responses_are_scored_by_nuggets_and_ratings_of_people() {
             seed: 42,
             ..AssessedBy::default()
         };
-        let found = data.score_assessed("2024", &eval_request(&file), &assessed).unwrap();
+        let found = data.score_assessed("2024", &file, &assessed).unwrap();
         assert_figures(
             &found,
             &[
@@ -220,10 +223,10 @@ fn responses_are_scored_by_nuggets_and_ratings_of_people() {
             ],
         );
         let other = AssessedBy { matched_run: Some("other"), ..assessed };
-        let found = data.score_assessed("2024", &eval_request(&file), &other).unwrap();
+        let found = data.score_assessed("2024", &file, &other).unwrap();
         assert_figures(&found, &[("response nugget recall, 1 turn", 1.0)]);
         let none = AssessedBy { matched_run: Some("none"), ..assessed };
-        let error = data.score_assessed("2024", &eval_request(&file), &none).unwrap_err();
+        let error = data.score_assessed("2024", &file, &none).unwrap_err();
         assert!(error.contains("found none of `none`"), "{error}");
     }
     for (name, text, says) in [
@@ -265,7 +268,7 @@ fn responses_are_scored_by_nuggets_and_ratings_of_people() {
             "m" => AssessedBy { matches: wrong, ..AssessedBy::default() },
             _ => AssessedBy { ratings: wrong, ..AssessedBy::default() },
         };
-        let error = data.score_assessed("2024", &eval_request(&file), &assessed).unwrap_err();
+        let error = data.score_assessed("2024", &file, &assessed).unwrap_err();
         assert!(error.contains(says), "{text:?}: {error}");
     }
 }
@@ -281,7 +284,7 @@ fn submissions_are_scored_by_all_labels_of_their_year() {
     let run = json!({"run_name": "r", "run_type": "automatic", "eval_response": true,
                      "turns": [turn("0_1"), turn("0_2")]});
     let file = data.put("r.json", &run.to_string());
-    let found = data.score("2024", &eval_request(&file)).unwrap();
+    let found = data.score("2024", &file).unwrap();
     // Two of three words.
     let expected = [("response ROUGE-1", 2.0 / 3.0), ("passages (graded by NIST) nDCG@5", ndcg())];
     assert_figures(&found, &expected);
@@ -291,7 +294,7 @@ fn submissions_are_scored_by_all_labels_of_their_year() {
     let without = run.to_string().replace("\"ptkb_provenance\":[1]", "\"ptkb_provenance\":[]");
     let file = data.put("none.json", &without);
     data.put("none.statements.run", "");
-    assert_eq!(data.score("2024", &eval_request(&file)).unwrap(), found);
+    assert_eq!(data.score("2024", &file).unwrap(), found);
 
     let line = |id: &str| {
         json!({
@@ -303,7 +306,7 @@ fn submissions_are_scored_by_all_labels_of_their_year() {
         })
     };
     let file = data.put("r.jsonl", &format!("{}\n{}\n", line("1-1_1"), line("1-1_2")));
-    let found = data.score("2025", &eval_request(&file)).unwrap();
+    let found = data.score("2025", &file).unwrap();
     assert_figures(
         &found,
         &[
@@ -325,18 +328,18 @@ fn submissions_are_scored_by_all_labels_of_their_year() {
 fn files_can_be_named_in_place_of_those_of_the_folder() {
     let data = Data::new();
     let run = trec(&data, "0_1");
-    let error = data.score("2024", &eval_request(&run)).unwrap_err();
+    let error = data.score("2024", &run).unwrap_err();
     assert!(error.contains("expected labels of 2024, found topics without labels"), "{error}");
     let qrels = data.put("mine.txt", &format!("0_1\t{SUN}\t4\n"));
     let answers = data.put("mine.json", &json!({"0_1": "Sun."}).to_string());
     let by = AssessedBy { qrels: Some(&qrels), ..AssessedBy::default() };
-    let found = data.score_assessed("2024", &eval_request(&run), &by).unwrap();
+    let found = data.score_assessed("2024", &run, &by).unwrap();
     assert_figures(&found, &[("passages (graded by --qrels) RR(rel=2)", 0.5)]);
-    let error = data.score_with_answers("2024", &eval_request(&run), &answers).unwrap_err();
+    let error = data.score_with_answers("2024", &run, &answers).unwrap_err();
     assert!(error.contains("found a TREC run"), "{error}");
     let statements = data.put("statements.txt", "0_1 0 1 1\n");
     let by = AssessedBy { qrels: Some(&statements), ..AssessedBy::default() };
-    let error = data.score_assessed("2024", &eval_request(&run), &by).unwrap_err();
+    let error = data.score_assessed("2024", &run, &by).unwrap_err();
     assert!(
         error.contains("expected grades of passages, page:number, found `1` of `0_1`"),
         "{error}"
@@ -351,7 +354,7 @@ fn labels_that_are_not_understood_are_refused_by_name() {
         let is_2024 = name.contains("2024") || name.contains("human");
         let (split, turn) = if is_2024 { ("2024", "0_1") } else { ("2025", "1-1_1") };
         let run = trec(&data, turn);
-        let error = data.score(split, &eval_request(&run)).unwrap_err();
+        let error = data.score(split, &run).unwrap_err();
         assert!(error.contains(name), "{error}");
         // The check of the folder finds what eval stops at.
         let report = TRACKS.check(&data.folder()).unwrap();

@@ -5,7 +5,7 @@
 use crate::domains::Domain;
 use crate::submission::GivenResponse;
 use crate::tasks::MtragTask;
-use clariq_collections::evaluation::{ResultCell, ResultTable};
+use clariq_collections::evaluation::{ScoreCell, ScoreTable};
 use clariq_core::{RequestId, is_python_space};
 use clariq_eval::exact_mean;
 use regex::Regex;
@@ -48,7 +48,7 @@ impl ResponseScores {
 pub(crate) fn response_table(
     tasks: &[MtragTask],
     responses: &HashMap<RequestId, GivenResponse>,
-) -> Option<ResultTable> {
+) -> Option<ScoreTable> {
     let mut domains: BTreeMap<Domain, Vec<ResponseScores>> = BTreeMap::new();
     for task in tasks {
         let (Some(response), Some(reference)) = (responses.get(&task.id), task.targets.first())
@@ -62,21 +62,17 @@ pub(crate) fn response_table(
     let rows = domains.iter().map(|(domain, scores)| row(domain.name(), scores));
     let rows: Vec<_> = rows.chain([row(ALL, &all)]).collect();
     let header = vec!["domain", "responses", "RougeL", "recall", "K-precision"];
-    (!all.is_empty()).then_some(ResultTable { name: "texts", header, rows })
+    (!all.is_empty()).then_some(ScoreTable { name: "texts", header, rows })
 }
 
-fn row(name: &str, scores: &[ResponseScores]) -> Vec<ResultCell> {
+fn row(name: &str, scores: &[ResponseScores]) -> Vec<ScoreCell> {
     let mean = |of: fn(&ResponseScores) -> Option<f64>| {
         let values: Vec<f64> = scores.iter().filter_map(of).collect();
-        if values.is_empty() {
-            ResultCell::Empty
-        } else {
-            ResultCell::Figure(exact_mean(values), 5)
-        }
+        if values.is_empty() { ScoreCell::Empty } else { ScoreCell::Score(exact_mean(values), 5) }
     };
     vec![
-        ResultCell::Text(name.to_owned()),
-        ResultCell::Count(scores.len()),
+        ScoreCell::Text(name.to_owned()),
+        ScoreCell::Count(scores.len()),
         mean(|scores| Some(scores.rouge_l)),
         mean(|scores| Some(scores.recall)),
         mean(|scores| scores.k_precision),

@@ -2,8 +2,9 @@
 
 use crate::common::{sample, write};
 use clariq_collections::Collection;
-use clariq_collections::evaluation::{EvalRequest, EvalResult, ResultCell};
+use clariq_collections::evaluation::{Answers, Cases, ScoreCell, ScoreOptions};
 use clariq_core::Error;
+use clariq_files::Source;
 use serde_json::json;
 
 /// The rows of the table `asking` for a file: domain, name, counts, and the figures.
@@ -11,24 +12,25 @@ fn asking(name: &str, text: &str) -> Vec<String> {
     table("asking", name, text)
 }
 
-fn score(name: &str, text: &str) -> Result<EvalResult, Error> {
+fn score(name: &str, text: &str) -> Result<Cases, Error> {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), name, text);
     let sample = sample();
     let collection: &dyn Collection = &sample;
-    let request = EvalRequest { file: folder.path().join(name), ..EvalRequest::default() };
-    collection.evaluation(collection.find_split("mtrag-un").unwrap()).unwrap().score(&request)
+    let file = Source::new(folder.path().join(name));
+    let evaluation = collection.evaluation(collection.find_split("mtrag-un").unwrap()).unwrap();
+    evaluation.cases(Answers::File(&file), &ScoreOptions::default())
 }
 
 /// The rows of a table for a file.
 fn table(wanted: &str, name: &str, text: &str) -> Vec<String> {
     let result = score(name, text).unwrap();
     let table = result.tables.into_iter().find(|table| table.name == wanted).unwrap();
-    let cell = |cell: &ResultCell| match cell {
-        ResultCell::Text(text) => text.clone(),
-        ResultCell::Count(count) => count.to_string(),
-        ResultCell::Figure(figure, digits) => format!("{figure:.digits$}"),
-        ResultCell::Empty => "-".to_owned(),
+    let cell = |cell: &ScoreCell| match cell {
+        ScoreCell::Text(text) => text.clone(),
+        ScoreCell::Count(count) => count.to_string(),
+        ScoreCell::Score(figure, digits) => format!("{figure:.digits$}"),
+        ScoreCell::Empty => "-".to_owned(),
     };
     table.rows.iter().map(|row| row.iter().map(cell).collect::<Vec<_>>().join(" ")).collect()
 }

@@ -2,7 +2,8 @@
 
 use clariq_collections::Collection;
 use clariq_collections::DataDir;
-use clariq_collections::evaluation::{EvalRequest, ResultCell};
+use clariq_collections::evaluation::{Answers, ScoreCell, ScoreOptions};
+use clariq_files::Source;
 use clariq_track_mtrag::Mtrag;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,10 +53,11 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 }
 
 /// The rows of the table of figures of a file.
-pub(crate) fn rows(mtrag: &Mtrag, split: &str, file: &Path) -> Vec<Vec<ResultCell>> {
+pub(crate) fn rows(mtrag: &Mtrag, split: &str, file: &Path) -> Vec<Vec<ScoreCell>> {
     let collection: &dyn Collection = mtrag;
     let split = collection.find_split(split).unwrap();
-    let request = EvalRequest { file: file.to_owned(), ..EvalRequest::default() };
-    let mut result = collection.evaluation(split).unwrap().score(&request).unwrap();
+    let evaluation = collection.evaluation(split).unwrap();
+    let file = Source::new(file);
+    let mut result = evaluation.cases(Answers::File(&file), &ScoreOptions::default()).unwrap();
     result.tables.remove(0).rows
 }

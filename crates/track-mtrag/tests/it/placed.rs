@@ -1,7 +1,7 @@
 //! Answers in other places than the organisers' scorer looks for them.
 
 use crate::common::{rows, sample, sample_folder, write};
-use clariq_collections::evaluation::{EvalRequest, ResultCell};
+use clariq_collections::evaluation::{Answers, ScoreCell, ScoreOptions};
 use clariq_collections::{Collection, ValidationOptions};
 use clariq_files::Source;
 use clariq_track_mtrag::KIND;
@@ -21,9 +21,10 @@ fn warnings(text: &str) -> Result<Vec<String>, String> {
     write(folder.path(), "a.jsonl", text);
     let sample = sample();
     let collection: &dyn Collection = &sample;
-    let request = EvalRequest { file: folder.path().join("a.jsonl"), ..EvalRequest::default() };
+    let file = Source::new(folder.path().join("a.jsonl"));
     let split = collection.find_split("mtrag-un").unwrap();
-    let result = collection.evaluation(split).unwrap().score(&request);
+    let evaluation = collection.evaluation(split).unwrap();
+    let result = evaluation.cases(Answers::File(&file), &ScoreOptions::default());
     result.map(|result| result.warnings).map_err(|error| error.to_string())
 }
 
@@ -40,9 +41,9 @@ fn answers_elsewhere_count_in_weights_alone_as_in_the_organisers_scorer() {
     let counts = |text: &str| {
         write(folder.path(), "a.jsonl", text);
         let rows = rows(&sample(), "mtrag-un", &folder.path().join("a.jsonl"));
-        let count = |cell: &ResultCell| match cell {
-            ResultCell::Text(text) => text.clone(),
-            ResultCell::Count(count) => count.to_string(),
+        let count = |cell: &ScoreCell| match cell {
+            ScoreCell::Text(text) => text.clone(),
+            ScoreCell::Count(count) => count.to_string(),
             other => panic!("{other:?}"),
         };
         let shown = rows.iter().map(|row| [&row[0], &row[2], &row[3]].map(count).join(" "));

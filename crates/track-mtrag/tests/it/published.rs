@@ -1,7 +1,7 @@
 //! Runs over the whole passages of a domain with published figures (pashaAbri/mt-rag-benchmark at 8bb71277).
 
 use crate::common::{open, released, rows};
-use clariq_collections::evaluation::ResultCell;
+use clariq_collections::evaluation::ScoreCell;
 use std::fs;
 
 /// nDCG and then recall at 1, 3, 5 and 10, over 208 requests of `clapnq`.
@@ -31,14 +31,14 @@ fn published_runs_have_their_published_figures() {
         assert_eq!(
             clapnq[..4],
             [
-                ResultCell::Text("clapnq".to_owned()),
-                ResultCell::Text("others".to_owned()),
-                ResultCell::Count(208),
-                ResultCell::Count(208),
+                ScoreCell::Text("clapnq".to_owned()),
+                ScoreCell::Text("others".to_owned()),
+                ScoreCell::Count(208),
+                ScoreCell::Count(208),
             ]
         );
-        let figure = |cell: &ResultCell| match cell {
-            ResultCell::Figure(value, 5) => *value,
+        let figure = |cell: &ScoreCell| match cell {
+            ScoreCell::Score(value, 5) => *value,
             other => panic!("{other:?}"),
         };
         let found: Vec<f64> = clapnq[4..].iter().map(figure).collect();

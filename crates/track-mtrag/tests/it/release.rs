@@ -2,7 +2,7 @@
 //! ids and both kinds of `Collection`, among the other files of the repository.
 
 use crate::common::{copy, open, write};
-use clariq_collections::evaluation::{EvalRequest, ResultCell};
+use clariq_collections::evaluation::{Answers, ScoreCell, ScoreOptions};
 use clariq_collections::{Collection, DataDir, OfficialVerdict, Split, ValidationOptions};
 use clariq_core::Documents;
 use clariq_files::Source;
@@ -182,13 +182,14 @@ pub(crate) fn submission(mtrag: &Mtrag, split: Split) -> String {
 /// The domains of a table with their passages and counts, and the last figure of each row.
 fn figures(mtrag: &Mtrag, split: Split, file: &Path) -> Vec<String> {
     let collection: &dyn Collection = mtrag;
-    let request = EvalRequest { file: file.to_owned(), ..EvalRequest::default() };
-    let result = collection.evaluation(split).unwrap().score(&request).unwrap();
-    let show = |cell: &ResultCell| match cell {
-        ResultCell::Text(text) => text.clone(),
-        ResultCell::Count(count) => count.to_string(),
-        ResultCell::Figure(figure, _) => format!("{figure:.1}"),
-        ResultCell::Empty => "-".to_owned(),
+    let evaluation = collection.evaluation(split).unwrap();
+    let file = Source::new(file);
+    let result = evaluation.cases(Answers::File(&file), &ScoreOptions::default()).unwrap();
+    let show = |cell: &ScoreCell| match cell {
+        ScoreCell::Text(text) => text.clone(),
+        ScoreCell::Count(count) => count.to_string(),
+        ScoreCell::Score(figure, _) => format!("{figure:.1}"),
+        ScoreCell::Empty => "-".to_owned(),
     };
     let rows = result.tables[0].rows.iter();
     rows.map(|row| row[..5].iter().map(show).collect::<Vec<_>>().join(" ")).collect()

@@ -2,7 +2,7 @@
 //! (`scripts/make-golden mtrag`).
 
 use crate::common::{open, rows, write};
-use clariq_collections::evaluation::ResultCell;
+use clariq_collections::evaluation::ScoreCell;
 use clariq_files::Source;
 use serde::Deserialize;
 use serde_json::json;
@@ -65,11 +65,11 @@ fn figures_of_random_runs_equal_those_of_pytrec_eval() {
         write(folder.path(), "run.jsonl", &submission);
         let found = rows(&mtrag, "mtrag-un", &folder.path().join("run.jsonl"));
         for (row, (domain, answered, judged, values)) in found.iter().zip(&case.figures) {
-            assert_eq!(row[0], ResultCell::Text(domain.clone()));
-            assert_eq!(row[2], ResultCell::Count(*answered), "{number} {domain}");
-            assert_eq!(row[3], ResultCell::Count(*judged), "{number} {domain}");
+            assert_eq!(row[0], ScoreCell::Text(domain.clone()));
+            assert_eq!(row[2], ScoreCell::Count(*answered), "{number} {domain}");
+            assert_eq!(row[3], ScoreCell::Count(*judged), "{number} {domain}");
             for (cell, expected) in row[4..].iter().zip(values) {
-                let ResultCell::Figure(value, 5) = cell else { panic!("{cell:?}") };
+                let ScoreCell::Score(value, 5) = cell else { panic!("{cell:?}") };
                 let difference = (value - expected).abs();
                 assert!(difference < 1e-9, "{number} {domain}: {value}, not {expected}");
             }

@@ -3,7 +3,7 @@
 
 use crate::common::{open, write};
 use crate::release::{submission, write_release};
-use clariq_collections::evaluation::{ComparisonOptions, EvalRequest, EvalResult};
+use clariq_collections::evaluation::{Answers, Cases, ScoreOptions};
 use clariq_collections::{Collection, DataDir, Split};
 use clariq_core::Error;
 use clariq_eval::{Measure, parse_measures};
@@ -16,10 +16,10 @@ fn un() -> Split {
     MtragSplit::ALL[1].as_split()
 }
 
-fn score(mtrag: &Mtrag, file: &Path, measures: &[Measure]) -> Result<EvalResult, Error> {
+fn score(mtrag: &Mtrag, file: &Path, measures: &[Measure]) -> Result<Cases, Error> {
     let collection: &dyn Collection = mtrag;
-    let request = EvalRequest { file: file.to_owned(), measures, ..EvalRequest::default() };
-    collection.evaluation(un())?.score(&request)
+    let by = ScoreOptions { measures, ..ScoreOptions::default() };
+    collection.evaluation(un())?.cases(Answers::File(&Source::new(file)), &by)
 }
 
 #[test]
@@ -41,9 +41,10 @@ fn domains_of_which_nothing_is_judged_are_named_and_have_no_figure() {
         [refused.expected, refused.found],
         ["answers to judged requests of mtrag-un", "answers to others alone"]
     );
-    let by = ComparisonOptions { part: Some("telco"), ..ComparisonOptions::default() };
+    let by = ScoreOptions { part: Some("telco"), ..ScoreOptions::default() };
     let evaluation = (&mtrag as &dyn Collection).evaluation(un()).unwrap();
-    let refused = evaluation.columns(&Source::new(folder.join("all.jsonl")), &by);
+    let file = Source::new(folder.join("all.jsonl"));
+    let refused = evaluation.cases(Answers::File(&file), &by);
     let refused = refused.err().unwrap().to_problem();
     assert_eq!(refused.expected, "judgements of telco in mtrag-un");
 }
@@ -58,8 +59,7 @@ fn without_judgements_labels_say_whether_to_ask() {
     let mtrag = open(folder);
     let run = folder.join("all.jsonl");
     write(folder, "all.jsonl", &submission(&mtrag, un()));
-    let names =
-        |result: EvalResult| result.tables.iter().map(|table| table.name).collect::<Vec<_>>();
+    let names = |result: Cases| result.tables.iter().map(|table| table.name).collect::<Vec<_>>();
     assert_eq!(names(score(&mtrag, &run, &[]).unwrap()), ["asking"]);
     write(folder, "one.need", "unbanking0<::>2 3\nunbanking3<::>2 1\n");
     assert_eq!(names(score(&mtrag, &folder.join("one.need"), &[]).unwrap()), ["asking"]);

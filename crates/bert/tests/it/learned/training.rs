@@ -3,9 +3,9 @@
 use super::{BM25, LISTS, folder, recipe, system, train_recipe, work, write};
 use crate::common::{Folder, Work, root};
 use crate::training::files;
-use clariq_collections::evaluation::ComparisonOptions;
+use clariq_collections::evaluation::{Answers, ScoreOptions};
 use clariq_core::{Recipe, RequestId};
-use clariq_eval::{Column, parse_measures};
+use clariq_eval::{Score, parse_measures};
 use clariq_experiment::reproduce;
 use clariq_experiment::training::{TrainMode, pipeline_figures};
 use clariq_files::Source;
@@ -40,20 +40,20 @@ fn held_out_topics(folder: &Folder, model: &str) -> Vec<String> {
 /// Means of measures over some topics of a run of train.
 fn means(work: &Work, run: &str, topics: &[String], measures: &str) -> Vec<f64> {
     let measures = parse_measures(measures).expect("measures");
-    let (columns, _) = work.with_session(|session| {
-        let by = ComparisonOptions { measures: &measures, ..ComparisonOptions::default() };
+    let (scores, _) = work.with_session(|session| {
+        let by = ScoreOptions { measures: &measures, ..ScoreOptions::default() };
         let evaluation = session.collection.evaluation(session.split.expect("train"));
         let evaluation = evaluation.expect("labels");
-        let compared = evaluation.columns(&Source::new(work.folder.path(run)), &by);
-        compared.expect("figures").columns
+        let run = Source::new(work.folder.path(run));
+        evaluation.cases(Answers::File(&run), &by).expect("scores").scores
     });
-    let mean = |column: &Column| {
+    let mean = |score: &Score| {
         let is_held_out = |(topic, _): &&(RequestId, f64)| topics.contains(&topic.to_string());
-        let values: Vec<f64> = column.values.iter().filter(is_held_out).map(|one| one.1).collect();
+        let values: Vec<f64> = score.values.iter().filter(is_held_out).map(|one| one.1).collect();
         assert_eq!(values.len(), topics.len());
         values.iter().sum::<f64>() / topics.len() as f64
     };
-    columns.iter().map(mean).collect()
+    scores.iter().map(mean).collect()
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Files beside documents, and lines that are not what they look like.
 
 use super::{QUERIES, data, documents, folder, ids, ids_of, opened, qrels, refusal, requests};
-use clariq_collections::evaluation::{EvalRequest, ResultCell};
+use clariq_collections::evaluation::{Answers, ScoreCell, ScoreOptions};
 use clariq_collections::{DataDir, NeedLabel, OWN};
+use clariq_files::Source;
 use clariq_tracks::TRACKS;
 use serde_json::json;
 use std::fs;
@@ -357,13 +358,13 @@ fn a_need_file_is_scored_against_the_labels_of_requests() {
     assert_eq!(annotations[1].need, Some(NeedLabel::Number(3)));
     let evaluation = own.evaluation(own.find_split("test").unwrap()).unwrap();
     let score = |file: &str| {
-        let file = folder.path().join(file);
-        evaluation.score(&EvalRequest { file, ..EvalRequest::default() })
+        let file = Source::new(folder.path().join(file));
+        evaluation.cases(Answers::File(&file), &ScoreOptions::default())
     };
     let table = score("a.need").unwrap().tables.remove(0);
-    let balanced: Vec<&ResultCell> = table.rows.iter().map(|row| &row[8]).collect();
-    assert_eq!(balanced, [&ResultCell::Figure(0.5, 4); 3]);
-    assert_eq!(table.rows[2][9], ResultCell::Figure(1.0, 4), "the area under the curve");
+    let balanced: Vec<&ScoreCell> = table.rows.iter().map(|row| &row[8]).collect();
+    assert_eq!(balanced, [&ScoreCell::Score(0.5, 4); 3]);
+    assert_eq!(table.rows[2][9], ScoreCell::Score(1.0, 4), "the area under the curve");
     write("a.run", "1 0 d1 1 1.0 x\n");
     let refused = score("a.run").err().unwrap().to_problem();
     assert_eq!(refused.expected, "judgements for a run");

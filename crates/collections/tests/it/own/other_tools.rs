@@ -2,7 +2,7 @@
 
 use super::{data, documents, folder, ids, ids_of, opened, qrels, refusal};
 use clariq_collections::DataDir;
-use clariq_collections::evaluation::ComparisonOptions;
+use clariq_collections::evaluation::{Answers, ScoreOptions};
 use clariq_collections::validation::check_run;
 use clariq_files::Source;
 use clariq_tracks::TRACKS;
@@ -331,8 +331,9 @@ fn a_run_is_told_the_file_of_the_judgements_and_the_spelling_that_they_have() {
     assert!(evaluation.warnings().iter().any(|warning| warning.starts_with(nothing)));
     let path = folder.path().join("a.run");
     std::fs::write(&path, "q2 0 a 1 1 t\n").unwrap();
-    let columns = evaluation.columns(&Source::new(&path), &ComparisonOptions::default());
-    let problem = columns.err().unwrap().to_problem();
+    let run = Source::new(&path);
+    let cases = evaluation.cases(Answers::File(&run), &ScoreOptions::default());
+    let problem = cases.err().unwrap().to_problem();
     assert!(problem.expected.ends_with("qrels.dev.txt"), "{problem}");
 }
 

@@ -3,12 +3,22 @@
 use super::SPLIT;
 use crate::common::{Folder, Work};
 use clariq_collections::Collection;
-use clariq_collections::evaluation::{ComparisonOptions, EvalRequest};
-use clariq_eval::{Column, parse_measures};
+use clariq_collections::evaluation::{Answers, Cases, Evaluation, ScoreOptions};
+use clariq_eval::{Score, parse_measures};
 use clariq_files::Source;
 use clariq_track_ikat::evaluation::{AssessedBy, IkatEvaluation};
 use clariq_track_ikat::{Ikat, KIND, SAMPLE};
 use clariq_tracks::TRACKS;
+use std::path::Path;
+
+fn cases(evaluation: &dyn Evaluation, file: &Path) -> Cases {
+    evaluation.cases(Answers::File(&Source::new(file)), &ScoreOptions::default()).unwrap()
+}
+
+/// Names as `clariq eval` shows them, and scores.
+fn named(scores: &[Score]) -> Vec<(String, f64)> {
+    scores.iter().map(|score| (score.known_as(), score.value())).collect()
+}
 
 #[test]
 fn one_part_and_any_measure_can_be_compared() {
@@ -19,10 +29,10 @@ fn one_part_and_any_measure_can_be_compared() {
     let evaluation = collection.evaluation(collection.find_split(SPLIT).unwrap()).unwrap();
     let measures = |part: Option<&str>, names: &str| -> Vec<String> {
         let measures = parse_measures(names).unwrap();
-        let by = ComparisonOptions { part, measures: &measures, ..ComparisonOptions::default() };
-        let found = evaluation.columns(&Source::new(folder.path("a.json")), &by).unwrap();
-        let name = |column: Column| format!("{} {}", column.part, column.measure);
-        found.columns.into_iter().map(name).collect()
+        let by = ScoreOptions { part, measures: &measures, ..ScoreOptions::default() };
+        let file = Source::new(folder.path("a.json"));
+        let found = evaluation.cases(Answers::File(&file), &by).unwrap().compared();
+        found.scores.iter().map(Score::name).collect()
     };
     let of = |part: &str, names: &[&str]| -> Vec<String> {
         names.iter().map(|name| format!("{part} {name}")).collect()
@@ -66,9 +76,9 @@ fn graded_passages_of_three_columns_are_read_and_their_pool_is_measured() {
     let evaluation = IkatEvaluation::open(&ikat, KIND.find_split(SPLIT).unwrap().into()).unwrap();
     let eval = |labels: &str| {
         let qrels = folder.path(labels);
-        let request = EvalRequest { file: folder.path("a.json"), ..EvalRequest::default() };
         let by = AssessedBy { qrels: Some(&qrels), ..AssessedBy::default() };
-        evaluation.score_with(&request, &by).unwrap().figures
+        let file = Source::new(folder.path("a.json"));
+        named(&evaluation.score_with(&file, &[], &by).unwrap().scores)
     };
     let found = eval("three.txt");
     assert_eq!(found, eval("four.txt"));
@@ -87,22 +97,16 @@ fn rankings_that_were_written_beside_a_submission_are_scored() {
     work.run("ikat-bm25", "a.json").unwrap();
     let collection = TRACKS.open(&work.data).unwrap();
     let evaluation = collection.evaluation(collection.find_split(SPLIT).unwrap()).unwrap();
-    let score = |file: &str| {
-        let request = EvalRequest { file: folder.path(file), ..EvalRequest::default() };
-        evaluation.score(&request).unwrap().figures
-    };
+    let score = |file: &str| named(&cases(&*evaluation, &folder.path(file)).scores);
     let whole = score("a.json");
     for task in ["statements", "passages"] {
         let run = format!("a.{task}.run");
-        let figures = score(&run);
-        assert!(figures.iter().all(|(name, _)| name.starts_with(task)), "{figures:?}");
+        let scores = score(&run);
+        assert!(scores.iter().all(|(name, _)| name.starts_with(task)), "{scores:?}");
         if task == "passages" {
             let of_whole = whole.iter().find(|(name, _)| name.starts_with(task));
-            assert_eq!(figures[0].1, of_whole.unwrap().1);
+            assert_eq!(scores[0].1, of_whole.unwrap().1);
         }
-        let source = Source::new(folder.path(&run));
-        let compared = evaluation.columns(&source, &ComparisonOptions::default()).unwrap();
-        assert!(compared.columns.iter().all(|column| column.part.starts_with(task)));
     }
 }
 
@@ -124,17 +128,11 @@ fn a_turn_that_is_given_twice_counts_once() {
     let evaluation = collection.evaluation(collection.find_split(SPLIT).unwrap()).unwrap();
     let [once, twice] = ["once", "twice"].map(|name| {
         let file = folder.path(&format!("{name}/a.json"));
-        let by = ComparisonOptions::default();
-        let compared = evaluation.columns(&Source::new(&file), &by).unwrap();
-        let scored = evaluation.score(&EvalRequest { file, ..EvalRequest::default() }).unwrap();
-        let values: Vec<_> = compared.columns.into_iter().map(|column| column.values).collect();
-        (scored.figures, values, scored.warnings, compared.warnings)
+        cases(&*evaluation, &file)
     });
-    assert_eq!((&once.0, &once.1), (&twice.0, &twice.1));
-    for warnings in [twice.2, twice.3] {
-        let says = "1 turn is given again";
-        assert!(warnings.iter().any(|warning| warning.contains(says)), "{warnings:?}");
-    }
+    assert_eq!(once.scores, twice.scores);
+    let says = "1 turn is given again";
+    assert!(twice.warnings.iter().any(|it| it.contains(says)), "{:?}", twice.warnings);
 }
 
 #[test]
@@ -152,10 +150,7 @@ fn a_submission_without_scores_is_warned_of() {
     let ikat = Ikat::open(SAMPLE, None).unwrap();
     let collection: &dyn Collection = &ikat;
     let evaluation = collection.evaluation(collection.find_split(SPLIT).unwrap()).unwrap();
-    let warnings = |name: &str| {
-        let file = folder.path(name);
-        evaluation.score(&EvalRequest { file, ..EvalRequest::default() }).unwrap().warnings
-    };
+    let warnings = |name: &str| cases(&*evaluation, &folder.path(name)).warnings;
     assert_eq!(warnings("flat/a.json"), [clariq_collections::evaluation::ONE_SCORE]);
     assert_eq!(warnings("a.json"), [""; 0]);
 }

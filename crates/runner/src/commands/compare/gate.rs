@@ -3,12 +3,12 @@
 mod junit;
 mod rows;
 
-use super::{ComparisonResult, RunColumns};
+use super::{ComparisonResult, ScoredRun};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::evaluation::{ComparisonOptions, Evaluation};
+use clariq_collections::evaluation::{Answers, Evaluation, ScoreOptions};
 use clariq_core::{ProblemKind, RequestId, Result, bail, count_of};
-use clariq_eval::{Column, GateRow, GateRule, gate, parse_measure};
+use clariq_eval::{GateRow, GateRule, Score, gate, parse_measure};
 use clariq_files::fields::{LineForm, for_each_line};
 use clariq_files::{FileContent, MOST_OF_A_TABLE, Source, strictly};
 use std::collections::{HashMap, HashSet};
@@ -57,10 +57,10 @@ impl GateArgs {
     /// # Errors
     ///
     /// Options of a verdict without one, and a bound of a measure that is not compared.
-    pub(super) fn is_asked(&self, columns: &[Column]) -> Result<bool> {
+    pub(super) fn is_asked(&self, scores: &[Score]) -> Result<bool> {
         for (name, _) in &self.fail_below {
-            if !columns.iter().any(|column| column.measure == *name) {
-                let names: Vec<&str> = columns.iter().map(|column| &*column.measure).collect();
+            if !scores.iter().any(|score| score.measure == *name) {
+                let names: Vec<&str> = scores.iter().map(|score| &*score.measure).collect();
                 let expected = format!("one of {}", names.join(", "));
                 bail!("--fail-below", expected, "`{name}`", "-m names the measures to compare");
             }
@@ -129,7 +129,7 @@ impl<'a> Verdict<'a> {
         arguments: &'a GateArgs,
         compared: &'a ComparisonResult,
         evaluation: &dyn Evaluation,
-        by: &ComparisonOptions,
+        by: &ScoreOptions,
         left_out: usize,
     ) -> Result<Self> {
         let groups = arguments.read_groups()?;
@@ -141,7 +141,7 @@ impl<'a> Verdict<'a> {
             ));
         }
         for run in &compared.runs {
-            let unanswered = unanswered(run, evaluation, by);
+            let unanswered = unanswered(run, evaluation);
             if unanswered > 0 {
                 remarks.push(format!(
                     "{} lacks {}, counted 0",
@@ -151,7 +151,7 @@ impl<'a> Verdict<'a> {
             }
         }
         if let Some(file) = &arguments.groups {
-            let topics = &compared.runs[0].columns[0].values;
+            let topics = &compared.runs[0].scores[0].values;
             let grouped = topics.iter().filter(|(topic, _)| groups.contains_key(topic)).count();
             if grouped == 0 {
                 let example = topics.first().map_or("", |(topic, _)| topic.as_str());
@@ -172,9 +172,9 @@ impl<'a> Verdict<'a> {
             alpha: compared.alpha,
             seed: compared.seed,
         };
-        let columns: Vec<&[Column]> = compared.runs.iter().map(|run| &run.columns[..]).collect();
+        let scores: Vec<&[Score]> = compared.runs.iter().map(|run| &run.scores[..]).collect();
         let judged = compared.runs.iter().map(|run| judged(run, evaluation, by)).collect();
-        Ok(Self { compared, rows: gate(&columns, &groups, &rule), judged, remarks, arguments })
+        Ok(Self { compared, rows: gate(&scores, &groups, &rule), judged, remarks, arguments })
     }
 
     /// The rows that fail the gate because a measure fell.
@@ -189,7 +189,7 @@ impl<'a> Verdict<'a> {
 
     /// The lowest admitted mean of a row, if the mean is below it.
     fn missed_floor(&self, row: &GateRow) -> Option<f64> {
-        let measure = &self.compared.runs[row.run].columns[row.column].measure;
+        let measure = &self.compared.runs[row.run].scores[row.column].measure;
         let mut floors = self.arguments.fail_below.iter();
         let (_, floor) =
             floors.find(|(name, _)| name == measure).filter(|_| row.group.is_none())?;
@@ -203,7 +203,7 @@ impl<'a> Verdict<'a> {
 
     /// The name of the measure of a row, with its group.
     fn measure(&self, row: &GateRow) -> String {
-        let name = self.compared.runs[row.run].columns[row.column].name();
+        let name = self.compared.runs[row.run].scores[row.column].name();
         match &row.group {
             Some(group) => format!("{name} in {group}"),
             None => name,
@@ -265,39 +265,36 @@ impl<'a> Verdict<'a> {
 }
 
 /// The number of topics of a run's values that its rankings lack; 0 for files without rankings.
-fn unanswered(run: &RunColumns, evaluation: &dyn Evaluation, by: &ComparisonOptions) -> usize {
-    let Ok(read) = evaluation.rankings(&run.file, by.part) else { return 0 };
-    let answered: HashSet<&RequestId> = read.run.lines.iter().map(|line| &line.topic).collect();
+fn unanswered(run: &ScoredRun, evaluation: &dyn Evaluation) -> usize {
+    let Some(rankings) = &run.rankings else { return 0 };
+    let answered: HashSet<&RequestId> = rankings.run.lines.iter().map(|line| &line.topic).collect();
     let is_missing =
         |case: &&RequestId| !answered.contains(evaluation.request_of(case).unwrap_or(case));
-    run.columns[0].values.iter().map(|(case, _)| case).filter(is_missing).count()
+    run.scores[0].values.iter().map(|(case, _)| case).filter(is_missing).count()
 }
 
-/// The share of judged documents beside each column of a run; none for what is no ranking.
-fn judged(
-    run: &RunColumns,
-    evaluation: &dyn Evaluation,
-    by: &ComparisonOptions,
-) -> Vec<Option<f64>> {
-    let name_of = |column: &Column| {
-        let measure = parse_measure(&column.measure).ok()?;
+/// The share of judged documents beside each score of a run; none for what is no ranking.
+fn judged(run: &ScoredRun, evaluation: &dyn Evaluation, by: &ScoreOptions) -> Vec<Option<f64>> {
+    let name_of = |score: &Score| {
+        let measure = parse_measure(&score.measure).ok()?;
         Some(format!("Judged@{}", measure.cutoff().unwrap_or(USUAL_JUDGED)))
     };
-    let names: Vec<Option<String>> = run.columns.iter().map(name_of).collect();
+    let names: Vec<Option<String>> = run.scores.iter().map(name_of).collect();
     let mut measures = Vec::new();
     for measure in names.iter().flatten().filter_map(|name| parse_measure(name).ok()) {
         if !measures.contains(&measure) {
             measures.push(measure);
         }
     }
-    let by = ComparisonOptions { measures: &measures, ties: None, ..*by };
-    let Ok(found) = evaluation.columns(&run.file, &by) else { return vec![None; names.len()] };
-    let mean_of = |(column, name): (&Column, &Option<String>)| {
+    let by = ScoreOptions { measures: &measures, ties: None, ..*by };
+    let answers = Answers::File(&run.file);
+    let Ok(found) = evaluation.cases(answers, &by) else { return vec![None; names.len()] };
+    let mean_of = |(score, name): (&Score, &Option<String>)| {
         let name = name.as_ref()?;
-        let is_same = |judged: &&Column| judged.part == column.part && judged.measure == *name;
-        Some(found.columns.iter().find(is_same)?.mean())
+        let is_same = |judged: &&Score| judged.part == score.part && judged.measure == *name;
+        Some(found.scores.iter().find(is_same)?.value())
     };
-    run.columns.iter().zip(&names).map(mean_of).collect()
+    run.scores.iter().zip(&names).map(mean_of).collect()
 }
 
 fn fall(text: &str) -> Result<f64, String> {

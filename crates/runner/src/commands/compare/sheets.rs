@@ -1,10 +1,10 @@
 //! The tables of a comparison: for people, for programs, and the topics on which runs differ most.
 
-use super::{ComparisonResult, RunColumns};
+use super::{ComparisonResult, ScoredRun};
 use crate::output::Format;
 use crate::output::{Cell, ComparedFigure, Direction, Sheet, shorten_names, terminal};
 use clariq_core::RequestId;
-use clariq_eval::{BaselineTest, Column};
+use clariq_eval::{BaselineTest, Score};
 
 /// The maximum width of the names of runs in a terminal.
 const RUN_WIDTH: usize = 20;
@@ -25,13 +25,13 @@ impl ComparisonResult {
     }
 
     /// Each column with every run and its test; the baseline comes first and has no test.
-    fn rows(&self) -> impl Iterator<Item = (&Column, &RunColumns, Option<&BaselineTest>)> {
-        let columns = 0..self.runs[0].columns.len();
+    fn rows(&self) -> impl Iterator<Item = (&Score, &ScoredRun, Option<&BaselineTest>)> {
+        let columns = 0..self.runs[0].scores.len();
         columns.flat_map(move |column| {
             self.runs.iter().enumerate().map(move |(index, run)| {
                 let is_of_cell =
                     |tested: &&BaselineTest| (tested.run, tested.column) == (index, column);
-                (&run.columns[column], run, self.tested.iter().find(is_of_cell))
+                (&run.scores[column], run, self.tested.iter().find(is_of_cell))
             })
         })
     }
@@ -46,15 +46,15 @@ impl ComparisonResult {
         let mut sheets: Vec<(&str, Sheet)> = Vec::new();
         for (column, run, tested) in self.rows() {
             if sheets.last().is_none_or(|(part, _)| *part != column.part) {
-                let Column { part, unit, values, .. } = column;
+                let Score { part, unit, values, .. } = column;
                 let title = format!("{part}, {} {unit}s", values.len());
                 let title = (!column.part.is_empty()).then_some(title);
                 sheets.push((&column.part, Sheet { title, ..Sheet::new(&header) }));
             }
             let mut row = vec![Cell::text(&column.measure), Cell::text(&run.name)];
             row.push(match column.short_of {
-                Some(_) => Cell::Short(column.mean(), 4),
-                None => Cell::Figure(column.mean(), 4),
+                Some(_) => Cell::Short(column.value(), 4),
+                None => Cell::Figure(column.value(), 4),
             });
             row.extend(tested.map_or(vec![Cell::Nothing; 6], against_baseline));
             row.push(Cell::Mark(tested.is_some_and(|tested| self.is_marked(tested))));
@@ -68,7 +68,7 @@ impl ComparisonResult {
     /// For papers: a row for each run and a column for each measure, in groups of the parts of the
     /// runs. The best figure of a column is bold, and daggers mark significant differences.
     fn for_paper(&self, digits: usize) -> Sheet {
-        let columns = &self.runs[0].columns;
+        let columns = &self.runs[0].scores;
         let mut header = vec!["run"];
         header.extend(columns.iter().map(|column| &*column.measure));
         let mut sheet = Sheet::new(&header);
@@ -93,8 +93,8 @@ impl ComparisonResult {
     }
 
     fn compared_figure(&self, run: usize, column: usize, digits: usize) -> Cell {
-        let value = self.runs[run].columns[column].mean();
-        let mut others = self.runs.iter().map(|run| run.columns[column].mean());
+        let value = self.runs[run].scores[column].value();
+        let mut others = self.runs.iter().map(|run| run.scores[column].value());
         let is_best = others.all(|other| other <= value);
         let tested = self
             .tested
@@ -114,7 +114,7 @@ impl ComparisonResult {
         for (column, run, tested) in self.rows() {
             let mut row = vec![Cell::text(column.name()), Cell::text(&run.path)];
             row.push(Cell::text(&self.runs[0].path));
-            row.extend([Cell::count(column.values.len()), Cell::Figure(column.mean(), 6)]);
+            row.extend([Cell::count(column.values.len()), Cell::Figure(column.value(), 6)]);
             row.extend(tested.map_or(vec![Cell::Nothing; 9], all_figures));
             row.push(tested.map_or(Cell::Nothing, |tested| Cell::Mark(self.is_marked(tested))));
             sheet.row(row);
@@ -125,9 +125,9 @@ impl ComparisonResult {
     /// The column by whose differences the topics of a run are chosen: another than the usual one if
     /// the run does not differ from the baseline by that.
     pub(super) fn focus_of(&self, run: usize) -> usize {
-        let values = |run: usize, column: usize| &self.runs[run].columns[column].values;
+        let values = |run: usize, column: usize| &self.runs[run].scores[column].values;
         let differs = |column: &usize| values(run, *column) != values(0, *column);
-        let mut columns = [self.focus].into_iter().chain(0..self.runs[0].columns.len());
+        let mut columns = [self.focus].into_iter().chain(0..self.runs[0].scores.len());
         columns.find(differs).unwrap_or(self.focus)
     }
 
@@ -142,8 +142,8 @@ impl ComparisonResult {
         let mut sheet = Sheet::new(&["run", "topic", "request", "baseline", "value", "diff"]);
         for (index, run) in self.runs.iter().enumerate().skip(1) {
             let column = self.focus_of(index);
-            let baseline = &self.runs[0].columns[column].values;
-            for (topic, value, base) in most_different(&run.columns[column].values, baseline, count)
+            let baseline = &self.runs[0].scores[column].values;
+            for (topic, value, base) in most_different(&run.scores[column].values, baseline, count)
             {
                 sheet.row(vec![
                     Cell::text(&names[index]),
@@ -161,7 +161,7 @@ impl ComparisonResult {
 
 /// The names of runs beside requests and above ranks: whole paths for programs, and short ones in a
 /// terminal.
-pub(super) fn shown_names(runs: &[RunColumns], format: Option<Format>) -> Vec<String> {
+pub(super) fn shown_names(runs: &[ScoredRun], format: Option<Format>) -> Vec<String> {
     let whole: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
     match format {
         None | Some(Format::Table) if terminal::is_terminal() => shorten_names(&whole, RUN_WIDTH),

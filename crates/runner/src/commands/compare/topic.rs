@@ -1,15 +1,14 @@
 //! One topic of compared runs: its values, and its documents with their rank in each run.
 
-use super::RunColumns;
+use super::ScoredRun;
 use super::sheets::shown_names;
 use crate::failure::Outcome;
 use crate::output::{Cell, Format, Sheet, print_all};
 use crate::runs::LabelSource;
 use crate::settings::Settings;
 use clariq_collections::Task;
-use clariq_collections::evaluation::Evaluation;
 use clariq_core::{DocId, Hint, RequestId, Result, bail};
-use clariq_eval::{Column, RankedRun, Ties, parse_measure, side_by_side};
+use clariq_eval::{RankedRun, Score, Ties, parse_measure, side_by_side};
 
 /// The number of documents of each run by a measure without a cut-off.
 const USUAL_DEPTH: usize = 10;
@@ -18,11 +17,10 @@ pub(super) struct ComparedTopic<'a> {
     /// Its name, in any spelling of the collection.
     pub(super) topic: &'a str,
     /// All runs, the baseline first.
-    pub(super) runs: &'a [RunColumns],
-    /// The position of the column whose cut-off is the number of documents of each run.
+    pub(super) runs: &'a [ScoredRun],
+    /// The position of the score whose cut-off is the number of documents of each run.
     pub(super) focus: usize,
     pub(super) ties: Ties,
-    pub(super) evaluation: &'a dyn Evaluation,
     pub(super) labels: &'a LabelSource,
     /// The part of the runs that is scored, if one was named.
     pub(super) part: Option<&'a str>,
@@ -51,16 +49,16 @@ impl ComparedTopic<'_> {
         let mut header = vec!["by".to_owned()];
         header.extend(shown_names(self.runs, format));
         let mut sheet = Sheet::new(&header);
-        for (index, column) in self.runs[0].columns.iter().enumerate() {
-            let mut row = vec![Cell::text(column.name())];
-            row.extend(self.runs.iter().map(|run| self.value(&run.columns[index])));
+        for (index, score) in self.runs[0].scores.iter().enumerate() {
+            let mut row = vec![Cell::text(score.name())];
+            row.extend(self.runs.iter().map(|run| self.value(&run.scores[index])));
             sheet.row(row);
         }
         sheet
     }
 
-    fn value(&self, column: &Column) -> Cell {
-        let mut values = column.values.iter();
+    fn value(&self, score: &Score) -> Cell {
+        let mut values = score.values.iter();
         let of_topic = values.find(|(topic, _)| self.is_named(topic));
         of_topic.map_or(Cell::Nothing, |(_, value)| Cell::Figure(*value, 4))
     }
@@ -70,14 +68,18 @@ impl ComparedTopic<'_> {
         let mut ranked = Vec::with_capacity(self.runs.len());
         let mut task = None;
         for run in self.runs {
-            let read = self.evaluation.rankings(&run.file, self.part)?;
-            task = task.or(read.task);
-            ranked.push(RankedRun::ordered(&read.run, self.ties));
+            let Some(rankings) = &run.rankings else {
+                let found = format!("--task {}", self.part.unwrap_or("of all parts"));
+                let hint = "--task ptkb_provenance compares its statements";
+                bail!("--topic", "--task passages beside it", found, hint);
+            };
+            task = task.or(rankings.task);
+            ranked.push(RankedRun::ordered(&rankings.run, self.ties));
         }
         let rankings: Vec<&[DocId]> = ranked.iter().map(|run| self.ranking(run)).collect();
         let found = side_by_side(&rankings, self.depth());
         if found.is_empty() {
-            let values = &self.runs[0].columns[self.focus].values;
+            let values = &self.runs[0].scores[self.focus].values;
             let example = values.first().map_or("", |(topic, _)| topic.as_str());
             let hint =
                 format!("ids look like {example}; without --topic, `clariq compare` names some");
@@ -114,7 +116,7 @@ impl ComparedTopic<'_> {
     }
 
     fn depth(&self) -> usize {
-        let measure = parse_measure(&self.runs[0].columns[self.focus].measure);
+        let measure = parse_measure(&self.runs[0].scores[self.focus].measure);
         measure.ok().and_then(|measure| measure.cutoff()).unwrap_or(USUAL_DEPTH)
     }
 }

@@ -6,7 +6,7 @@ use crate::arguments::{Family, labelled_split, refuse_given};
 use crate::output::Format;
 use crate::several::SEVERAL;
 use clap::Args;
-use clariq_collections::evaluation::{ComparisonOptions, EvalRequest, TieRule};
+use clariq_collections::evaluation::{ScoreOptions, TieRule};
 use clariq_core::{Hint, Problem, problem};
 use clariq_eval::Measure;
 use clariq_experiment::record;
@@ -75,6 +75,13 @@ fn is_submission(file: &Path) -> bool {
         || ["turns", "turn_id", "turnId"].iter().any(|key| head.contains(&format!("\"{key}\"")))
 }
 
+/// A file to score, and how measures score it.
+pub(super) struct EvalRequest<'a> {
+    pub(super) arguments: &'a EvalArgs,
+    pub(super) file: PathBuf,
+    pub(super) by: ScoreOptions<'a>,
+}
+
 impl IkatEvalArgs {
     pub(super) fn assessed<'a>(&'a self, qrels: Option<&'a Path>, seed: u64) -> AssessedBy<'a> {
         AssessedBy {
@@ -91,8 +98,8 @@ impl IkatEvalArgs {
 impl EvalArgs {
     /// The file of `--qrels`, if it replaces a collection: no split is named, and the run is not a
     /// submission to a collection.
-    pub(super) fn judgements(&self, request: &EvalRequest) -> Option<&Path> {
-        let alone = self.split.is_none() && !is_submission(&request.file);
+    pub(super) fn judgements(&self, file: &Path) -> Option<&Path> {
+        let alone = self.split.is_none() && !is_submission(file);
         self.qrels.as_deref().filter(|_| alone)
     }
 
@@ -104,7 +111,7 @@ impl EvalArgs {
     pub(super) fn over_several<'a>(
         &'a self,
         measures: &'a [Measure],
-    ) -> Result<(&'a [PathBuf], ComparisonOptions<'a>), Problem> {
+    ) -> Result<(&'a [PathBuf], ScoreOptions<'a>), Problem> {
         self.clariq.refuse(SEVERAL)?;
         self.ikat.refuse(SEVERAL)?;
         let ShownArgs { per_topic, ties, out_file } = &self.shown.options;
@@ -115,12 +122,8 @@ impl EvalArgs {
             ("--ties interval", *ties == Some(TieRule::Interval)),
         ];
         refuse_given(&others, SEVERAL)?;
-        let ties = ties.and_then(|rule| match rule {
-            TieRule::Order(ties) => Some(ties),
-            TieRule::Interval => None,
-        });
         let runs = if self.runs.is_empty() { self.run_file.as_slice() } else { &self.runs };
-        Ok((runs, ComparisonOptions { measures, ties, ..ComparisonOptions::default() }))
+        Ok((runs, ScoreOptions { measures, ties: *ties, ..ScoreOptions::default() }))
     }
 
     /// The file to score by measures.
@@ -153,12 +156,8 @@ impl EvalArgs {
             let hint = "the run is the file beside it, without the ending of the record";
             return Err(problem!((file.display().to_string()), "a run", "the record of one", hint));
         }
-        Ok(EvalRequest {
-            depth: record::depth_of(&file),
-            file,
-            measures,
-            ties: *ties,
-            by_topic: *per_topic || out_file.is_some(),
-        })
+        let depth = record::depth_of(&file);
+        let by = ScoreOptions { part: None, measures, ties: *ties, depth };
+        Ok(EvalRequest { arguments: self, file, by })
     }
 }

@@ -31,11 +31,11 @@ pub(super) struct ClariqEvalArgs {
     conversations: Option<PathBuf>,
     /// Print a row for the challenge's leaderboard
     #[arg(long, conflicts_with_all = ["full", "measures"])]
-    leaderboard: bool,
+    pub(super) leaderboard: bool,
     /// Also print scores per class, the confusion matrix, and distances of predictions from labels
     /// (clarification need only)
     #[arg(long)]
-    full: bool,
+    pub(super) full: bool,
 }
 
 const TASKS: Names<ScorerTask> = &[
@@ -84,15 +84,15 @@ impl ClariqEvalArgs {
             let hint = "--out-file writes the scores of every topic as the official scorer does";
             bail!("--per-topic", "-m beside it", "the official scores alone", hint);
         }
-        let Self { leaderboard, full, multi_turn, no_answer, .. } = *self;
-        if leaderboard {
+        if self.leaderboard {
             shown.refuse_interval("--leaderboard")?;
         }
+        let Self { multi_turn, no_answer, .. } = *self;
         Ok(Some(match self.task {
-            ScorerTask::Ranking => OfficialTask::Questions { ties: shown.ties, leaderboard },
-            ScorerTask::Need => OfficialTask::Needs { leaderboard, full },
+            ScorerTask::Ranking => OfficialTask::Questions { ties: shown.ties },
+            ScorerTask::Need => OfficialTask::Needs,
             ScorerTask::Documents => {
-                OfficialTask::Documents(DocumentsTask { multi_turn, no_answer, leaderboard })
+                OfficialTask::Documents(DocumentsTask { multi_turn, no_answer })
             }
         }))
     }

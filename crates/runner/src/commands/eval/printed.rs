@@ -1,121 +1,130 @@
-//! Scores as they are printed and written: as the official scorer does, or as a table.
+//! Scores as they are printed and written: tables, and the values of every topic as JSON.
 
 use super::EvalArgs;
 use crate::failure::Outcome;
-use crate::output::{Cell, Sheet, print as print_text, print_all};
+use crate::output::{Cell, Sheet, print_all};
 use crate::settings::Settings;
-use clariq_collections::evaluation::{EvalResult, FigureFormat, ResultCell, ResultTable};
-use clariq_core::{RequestId, Result};
-use clariq_eval::Column;
+use clariq_collections::evaluation::{Cases, ScoreCell, ScoreTable, warn_of_short};
+use clariq_core::{Problem, RequestId, Result, bail};
+use clariq_eval::{Aggregate, Score};
 use clariq_files::{Target, python_float};
 use std::io::{self, Write};
 
-pub(super) fn print(
+/// Prints the tables of a collection, or scores by measures.
+pub(super) fn print_cases(
     settings: &Settings,
     arguments: &EvalArgs,
-    kind: &str,
-    result: &EvalResult,
+    cases: Cases,
+    with_topics: bool,
 ) -> Result<Outcome> {
-    settings.warn(&result.warnings);
-    result.notes.iter().for_each(|note| settings.note(note));
-    let shown = &arguments.shown.options;
-    let out_file = shown.out_file.as_ref().filter(|_| kind != "need");
-    if out_file.is_none() && shown.out_file.is_some() {
-        settings.note(
-            "note: --out-file: nothing is written for clarification need, as in the official scorer",
-        );
+    let is_measured = !arguments.measures.is_empty() || arguments.shown.is_given();
+    if !cases.tables.is_empty() && !is_measured {
+        settings.warn(&cases.warnings);
+        let sheets: Vec<_> = cases.tables.iter().map(|it| (it.name, own_sheet(it))).collect();
+        return print_all(&sheets, settings.format);
     }
-    if !result.tables.is_empty() {
-        let sheets: Vec<_> =
-            result.tables.iter().map(|table| (table.name, own_sheet(table))).collect();
-        let outcome = print_all(&sheets, settings.format)?;
-        result.legend.iter().for_each(|legend| settings.note(legend));
-        return Ok(outcome);
+    let mut scores = cases.scores;
+    if is_measured {
+        scores.retain(|score| !matches!(score.aggregate, Aggregate::ByClass(_)));
     }
-    if let Some(highest) = &result.highest {
-        let mut sheet = Sheet::new(&["measure", "lowest", "highest"]);
-        for ((name, lowest), highest) in result.figures.iter().zip(highest) {
-            let figures = [*lowest, *highest].map(|figure| Cell::Figure(figure, 6));
-            sheet.row([vec![Cell::text(name)], figures.to_vec()].concat());
-        }
-        return sheet.print(settings.format);
+    if scores.is_empty() && !cases.tables.is_empty() {
+        refuse_measured(arguments, &cases.tables)?;
     }
-    if let Some(out) = out_file {
-        let target = Target::new(out);
-        target.write(|file| write_per_topic(result, file))?;
-        if target.is_stream() {
-            return Ok(Outcome::Done);
-        }
+    settings.warn(&cases.warnings);
+    settings.warn(warn_of_short(&scores, Score::known_as).as_slice());
+    if write_topics(arguments, &scores)? {
+        return Ok(Outcome::Done);
     }
-    if let Some(text) = &result.text {
-        return print_text(|out| writeln!(out, "{text}"));
-    }
-    if let (FigureFormat::Lines(line), None) = (result.form, settings.format) {
-        return print_text(|out| {
-            result
-                .figures
-                .iter()
-                .try_for_each(|(name, mean)| writeln!(out, "{}", line(name, *mean)))
-        });
-    }
-    sheet(result, shown.per_topic).print(settings.format)
+    let per_topic = arguments.shown.options.per_topic;
+    sheet(&scores, with_topics, per_topic).print(settings.format)
 }
 
-fn own_sheet(table: &ResultTable) -> Sheet {
+/// Refuses what applies to measures alone, for a file that is scored by tables, such as a need file.
+fn refuse_measured(arguments: &EvalArgs, tables: &[ScoreTable]) -> Result<(), Problem> {
+    let names: Vec<&str> = tables.iter().map(|table| table.name).collect();
+    let what = format!("the table of {}", names.join(" and of "));
+    arguments.shown.refuse(&what)?;
+    bail!("-m", "a run", what, "leave -m out: need files are scored as decisions")
+}
+
+fn own_sheet(table: &ScoreTable) -> Sheet {
     let mut sheet = Sheet::new(&table.header);
     for row in &table.rows {
         let cells = row.iter().map(|cell| match cell {
-            ResultCell::Text(text) => Cell::text(text),
-            ResultCell::Count(count) => Cell::count(*count),
-            ResultCell::Figure(figure, digits) => Cell::Figure(*figure, *digits),
-            ResultCell::Empty => Cell::Nothing,
+            ScoreCell::Text(text) => Cell::text(text),
+            ScoreCell::Count(count) => Cell::count(*count),
+            ScoreCell::Score(score, digits) => Cell::Figure(*score, *digits),
+            ScoreCell::Empty => Cell::Nothing,
         });
         sheet.row(cells.collect());
     }
     sheet
 }
 
-/// A row per measure. With `per_topic`, rows per topic and measure come first, as `trec_eval -q`
-/// prints them.
-fn sheet(result: &EvalResult, per_topic: bool) -> Sheet {
-    if !matches!(result.form, FigureFormat::Topics) {
+/// A row per score, `with_topics` with a column of topics, in which `all` is the mean. With `per_topic`,
+/// rows per topic and measure come first, as `trec_eval -q` prints them.
+pub(super) fn sheet(scores: &[Score], with_topics: bool, per_topic: bool) -> Sheet {
+    if scores.iter().any(|score| matches!(score.aggregate, Aggregate::Interval { .. })) {
+        return intervals(scores);
+    }
+    if !with_topics {
         let mut sheet = Sheet::new(&["measure", "value"]);
-        for (name, figure) in &result.figures {
-            sheet.row(vec![Cell::text(name), mean_cell(result, name, *figure)]);
+        for score in scores {
+            sheet.row(vec![Cell::text(score.known_as()), value_cell(score)]);
         }
         return sheet;
     }
     let mut sheet = Sheet::new(&["measure", "topic", "value"]);
-    let mut add = |name: &str, topic: &str, value: Cell| {
-        sheet.row(vec![Cell::text(name), Cell::text(topic), value]);
+    let mut add = |score: &Score, topic: &str, value: Cell| {
+        sheet.row(vec![Cell::text(score.known_as()), Cell::text(topic), value]);
     };
-    let first = result.topics.first().filter(|_| per_topic);
-    for topic in 0..first.map_or(0, |column| column.values.len()) {
-        for ((name, _), Column { values, .. }) in result.figures.iter().zip(&result.topics) {
-            add(name, values[topic].0.as_str(), Cell::Figure(values[topic].1, 6));
+    let first = scores.first().filter(|_| per_topic);
+    for topic in 0..first.map_or(0, |score| score.values.len()) {
+        for score in scores {
+            let (id, value) = &score.values[topic];
+            add(score, id.as_str(), Cell::Figure(*value, 6));
         }
     }
-    for (name, mean) in &result.figures {
-        add(name, "all", mean_cell(result, name, *mean));
+    for score in scores {
+        add(score, "all", value_cell(score));
     }
     sheet
 }
 
-/// A mean, with a mark if its cut-off is beyond the depth of the run.
-fn mean_cell(result: &EvalResult, name: &str, mean: f64) -> Cell {
-    let is_short = result.short.iter().any(|short| short == name);
-    if is_short { Cell::Short(mean, 6) } else { Cell::Figure(mean, 6) }
+fn intervals(scores: &[Score]) -> Sheet {
+    let mut sheet = Sheet::new(&["measure", "lowest", "highest"]);
+    for score in scores {
+        if let Aggregate::Interval { lowest, highest } = score.aggregate {
+            let bounds = [lowest, highest].map(|bound| Cell::Figure(bound, 6));
+            sheet.row([vec![Cell::text(score.known_as())], bounds.to_vec()].concat());
+        }
+    }
+    sheet
+}
+
+/// A score, with a mark if its cut-off is beyond the depth of the run.
+fn value_cell(score: &Score) -> Cell {
+    let value = score.value();
+    if score.short_of.is_some() { Cell::Short(value, 6) } else { Cell::Figure(value, 6) }
+}
+
+/// Writes the values of every topic to the file that was named; true if that is standard output.
+pub(super) fn write_topics(arguments: &EvalArgs, scores: &[Score]) -> Result<bool> {
+    let Some(out) = &arguments.shown.options.out_file else { return Ok(false) };
+    let target = Target::new(out);
+    target.write(|file| put_topics(scores, file))?;
+    Ok(target.is_stream())
 }
 
 /// `{"Recall5": {"101": 0.2, …}, …}`, spaced as Python's `json.dump` does.
-fn write_per_topic(result: &EvalResult, out: &mut dyn Write) -> io::Result<()> {
+fn put_topics(scores: &[Score], out: &mut dyn Write) -> io::Result<()> {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
-    let metrics = result.figures.iter().zip(&result.topics).map(|((name, _), column)| {
-        let figure = |(id, figure): &(RequestId, f64)| {
-            format!("{}: {}", quoted(id.as_str()), python_float(*figure))
+    let measures = scores.iter().map(|score| {
+        let value = |(id, value): &(RequestId, f64)| {
+            format!("{}: {}", quoted(id.as_str()), python_float(*value))
         };
-        let figures = column.values.iter().map(figure);
-        format!("{}: {{{}}}", quoted(name), figures.collect::<Vec<_>>().join(", "))
+        let values = score.values.iter().map(value);
+        format!("{}: {{{}}}", quoted(&score.known_as()), values.collect::<Vec<_>>().join(", "))
     });
-    write!(out, "{{{}}}", metrics.collect::<Vec<_>>().join(", "))
+    write!(out, "{{{}}}", measures.collect::<Vec<_>>().join(", "))
 }

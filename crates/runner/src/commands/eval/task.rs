@@ -1,10 +1,14 @@
 //! What `clariq eval` computes: one task, with the options that it has.
 
-use super::EvalArgs;
+use super::arguments::{EvalArgs, EvalRequest};
+use super::official::print_official;
+use super::printed::print_cases;
+use crate::failure::Outcome;
 use crate::runs::judgements_of;
-use clariq_collections::evaluation::{EvalRequest, EvalResult, Evaluation};
+use crate::settings::Settings;
+use clariq_collections::evaluation::{Answers, Evaluation};
 use clariq_collections::{Collection, Split};
-use clariq_core::{Problem, Result, bail};
+use clariq_core::{Result, bail};
 use clariq_eval::Measure;
 use clariq_files::Source;
 use clariq_track_clariq::ClariQ;
@@ -76,7 +80,7 @@ impl<'a> EvalTask<'a> {
     /// The kind of the file, as records name it.
     pub(super) fn file_kind(&self) -> &'static str {
         match self {
-            Self::Official(_, OfficialTask::Needs { .. }) => "need",
+            Self::Official(_, OfficialTask::Needs) => "need",
             _ => "run",
         }
     }
@@ -89,30 +93,25 @@ impl<'a> EvalTask<'a> {
         }
     }
 
-    pub(super) fn score(&self, request: &EvalRequest, arguments: &EvalArgs) -> Result<EvalResult> {
+    /// Scores a file and prints what was found.
+    pub(super) fn print(&self, settings: &Settings, request: &EvalRequest) -> Result<Outcome> {
+        let EvalRequest { arguments, file, .. } = request;
+        let source = Source::new(file);
         match self {
-            Self::Official(official, task) => official.score_as(task, &request.file),
-            Self::Ikat(evaluation, assessed) => evaluation.score_with(request, assessed),
+            Self::Official(official, task) => {
+                let found = official.score_as(task, &source)?;
+                print_official(settings, arguments, task, file, &found)
+            }
+            Self::Ikat(evaluation, assessed) => {
+                let cases = evaluation.score_with(&source, request.by.measures, assessed)?;
+                print_cases(settings, arguments, cases, false)
+            }
             Self::Measures(evaluation) => {
-                let result = evaluation.score(request)?;
-                if !result.tables.is_empty() {
-                    refuse_measured(arguments, &result)?;
-                }
-                Ok(result)
+                let cases = evaluation.cases(Answers::File(&source), &request.by)?;
+                print_cases(settings, arguments, cases, true)
             }
         }
     }
-}
-
-/// Refuses what applies to measures alone, for a file that is scored by tables, such as a need file.
-fn refuse_measured(arguments: &EvalArgs, result: &EvalResult) -> Result<(), Problem> {
-    let names: Vec<&str> = result.tables.iter().map(|table| table.name).collect();
-    let what = format!("the table of {}", names.join(" and of "));
-    arguments.shown.refuse(&what)?;
-    if !arguments.measures.is_empty() {
-        bail!("-m", "a run", what, "leave -m out: need files are scored as decisions");
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -121,6 +120,7 @@ mod tests {
     use crate::arguments::named_measures;
     use crate::output::Format;
     use clap::Parser;
+    use clariq_collections::evaluation::Cases;
     use clariq_core::Error;
 
     #[derive(Parser)]
@@ -131,14 +131,21 @@ mod tests {
         format: Option<Format>,
     }
 
-    fn scored(collection: &dyn Collection, split: Split, only: &Only) -> Result<EvalResult> {
+    fn scored(collection: &dyn Collection, split: Split, only: &Only) -> Result<Cases> {
         let measures = named_measures(&only.eval.measures)?;
         let request = only.eval.request(&measures, only.format)?;
-        let task = match only.eval.judgements(&request) {
+        let task = match only.eval.judgements(&request.file) {
             Some(qrels) => EvalTask::of_judgements(&only.eval, qrels)?,
             None => EvalTask::of(collection, split, &only.eval, &measures, 42)?,
         };
-        task.score(&request, &only.eval)
+        let source = Source::new(&request.file);
+        match task {
+            EvalTask::Official(official, task) => {
+                official.score_as(&task, &source).map(|_| Cases::default())
+            }
+            EvalTask::Ikat(ikat, by) => ikat.score_with(&source, &measures, &by),
+            EvalTask::Measures(evaluation) => evaluation.cases(Answers::File(&source), &request.by),
+        }
     }
 
     /// True if the flags are accepted. The run does not exist.

@@ -82,7 +82,7 @@ impl Verdict<'_> {
                 Some(_) => Cell::Nothing,
                 None => number(self.judged[run][row.column]),
             };
-            let mut cells = vec![Cell::text(run.columns[row.column].name())];
+            let mut cells = vec![Cell::text(run.scores[row.column].name())];
             cells.push(row.group.as_ref().map_or(Cell::Nothing, Cell::text));
             cells.extend([Cell::text(&run.path), Cell::text(&self.compared.runs[0].path)]);
             cells.push(Cell::count(row.topics));

@@ -1,26 +1,26 @@
-//! The figures of every run, and which of them differ significantly.
+//! The scores of every run, and which of them differ significantly.
 
 use crate::page::{Section, scroll};
 use crate::words::{count, difference, effect, figure, p_value, thousands};
-use clariq_eval::{BaselineTest, Column, ROUNDS, test_against_baseline};
+use clariq_eval::{BaselineTest, ROUNDS, Score, test_against_baseline};
 use maud::{Markup, html};
 
 /// The accepted probability of any false mark on the page.
 const LEVEL: f64 = 0.05;
 
 /// A run with its figures.
-pub(crate) struct RunFigures<'a> {
+pub(crate) struct RunScores<'a> {
     /// Its name on the page.
     pub(crate) name: &'a str,
     /// The declared input of its system beyond one request and the documents.
     pub(crate) uses: &'a [String],
     /// The same measures and topics for all runs.
-    pub(crate) columns: Vec<Column>,
+    pub(crate) scores: Vec<Score>,
 }
 
 /// All runs, in the order of the page.
 pub(crate) struct ComparedRuns<'a> {
-    pub(crate) runs: Vec<RunFigures<'a>>,
+    pub(crate) runs: Vec<RunScores<'a>>,
     /// The position of the run that the others are compared with.
     pub(crate) baseline: usize,
     /// Every other run against it, by every column.
@@ -38,18 +38,18 @@ impl<'a> ComparedRuns<'a> {
     ///
     /// If `baseline` is not the position of a run, or the runs have different columns.
     pub(crate) fn new(
-        runs: Vec<RunFigures<'a>>,
+        runs: Vec<RunScores<'a>>,
         baseline: usize,
         seed: u64,
         unit: &'static str,
     ) -> Self {
-        let columns: Vec<&[Column]> = runs.iter().map(|run| &run.columns[..]).collect();
+        let scores: Vec<&[Score]> = runs.iter().map(|run| &run.scores[..]).collect();
         let tested = test_against_baseline(&columns, baseline, seed);
         Self { runs, baseline, tested, seed, unit }
     }
 
     /// The run that the others are compared with.
-    pub(crate) fn baseline(&self) -> &RunFigures<'a> {
+    pub(crate) fn baseline(&self) -> &RunScores<'a> {
         &self.runs[self.baseline]
     }
 
@@ -62,7 +62,7 @@ impl<'a> ComparedRuns<'a> {
     }
 
     /// The runs that are compared with the baseline, with their positions.
-    pub(crate) fn others(&self) -> impl Iterator<Item = (usize, &RunFigures<'a>)> {
+    pub(crate) fn others(&self) -> impl Iterator<Item = (usize, &RunScores<'a>)> {
         self.runs.iter().enumerate().filter(|(index, _)| *index != self.baseline)
     }
 
@@ -70,13 +70,13 @@ impl<'a> ComparedRuns<'a> {
     /// the baseline if none does by that.
     pub(crate) fn telling(&self, preferred: usize, runs: &[usize]) -> usize {
         let differs = |column: &usize| {
-            let base = &self.baseline().columns[*column].values;
-            runs.iter().any(|&run| self.runs[run].columns[*column].values != *base)
+            let base = &self.baseline().scores[*column].values;
+            runs.iter().any(|&run| self.runs[run].scores[*column].values != *base)
         };
-        let Column { part, unit, .. } = &self.baseline().columns[preferred];
-        let columns = [preferred].into_iter().chain(0..self.baseline().columns.len());
+        let Score { part, unit, .. } = &self.baseline().scores[preferred];
+        let columns = [preferred].into_iter().chain(0..self.baseline().scores.len());
         let mut of_part = columns.filter(|column| {
-            let column = &self.baseline().columns[*column];
+            let column = &self.baseline().scores[*column];
             column.part == *part && column.unit == *unit
         });
         of_part.find(differs).unwrap_or(preferred)
@@ -89,7 +89,7 @@ impl<'a> ComparedRuns<'a> {
 
     /// The largest difference of a run from the baseline on a topic, by the measure of a column.
     pub(crate) fn difference(&self, column: usize, topic: usize) -> f64 {
-        let value = |run: &RunFigures| run.columns[column].values[topic].1;
+        let value = |run: &RunScores| run.scores[column].values[topic].1;
         let base = value(self.baseline());
         self.runs.iter().map(|run| (value(run) - base).abs()).fold(0.0, f64::max)
     }
@@ -97,17 +97,17 @@ impl<'a> ComparedRuns<'a> {
     /// The topics of a column by their positions, those with the largest difference first; topics
     /// without a difference are in their order.
     pub(crate) fn by_difference(&self, column: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.baseline().columns[column].values.len()).collect();
+        let mut order: Vec<usize> = (0..self.baseline().scores[column].values.len()).collect();
         order.sort_by(|&a, &b| self.difference(column, b).total_cmp(&self.difference(column, a)));
         order
     }
 
     /// The values of a topic, from the lowest run to the highest: `R@30 0.20 to 0.60`.
     pub(crate) fn range(&self, column: usize, topic: usize) -> String {
-        let values = self.runs.iter().map(|run| run.columns[column].values[topic].1);
+        let values = self.runs.iter().map(|run| run.scores[column].values[topic].1);
         let lowest = values.clone().fold(f64::INFINITY, f64::min);
         let highest = values.fold(f64::NEG_INFINITY, f64::max);
-        let measure = &self.baseline().columns[column].measure;
+        let measure = &self.baseline().scores[column].measure;
         if lowest == highest {
             format!("{measure} {highest:.2}")
         } else {
@@ -126,7 +126,7 @@ pub(crate) fn section(
 ) -> Section {
     let several = compared.runs.len() > 1;
     let short =
-        compared.runs.iter().flat_map(|run| &run.columns).any(|column| column.short_of.is_some());
+        compared.runs.iter().flat_map(|run| &run.scores).any(|column| column.short_of.is_some());
     let content = html! {
         section id="scores" {
             h2 { "Scores" }
@@ -161,11 +161,11 @@ pub(crate) fn section(
 const MOST_ACROSS: usize = 6;
 
 fn table(compared: &ComparedRuns, caption: &str) -> Markup {
-    if compared.baseline().columns.len() > MOST_ACROSS {
+    if compared.baseline().scores.len() > MOST_ACROSS {
         return transposed(compared, caption);
     }
     let uses = compared.runs.iter().any(|run| !run.uses.is_empty());
-    let columns = &compared.baseline().columns;
+    let columns = &compared.baseline().scores;
     html! {
         table {
             caption { (caption) }
@@ -181,7 +181,7 @@ fn table(compared: &ComparedRuns, caption: &str) -> Markup {
                 @for (index, run) in compared.runs.iter().enumerate() {
                     tr {
                         th scope="row" { (named(compared, index)) }
-                        @for column in 0..columns.len() { (cell(compared, index, column)) }
+                        @for column in 0..scores.len() { (cell(compared, index, column)) }
                         @if uses { td.text { (list_uses(run)) } }
                     }
                 }
@@ -200,7 +200,7 @@ fn named(compared: &ComparedRuns, index: usize) -> Markup {
 
 /// A row for each measure and a column for each run.
 fn transposed(compared: &ComparedRuns, caption: &str) -> Markup {
-    let columns = &compared.baseline().columns;
+    let columns = &compared.baseline().scores;
     html! {
         table.measures {
             caption { (caption) }
@@ -232,7 +232,7 @@ fn transposed(compared: &ComparedRuns, caption: &str) -> Markup {
 }
 
 /// A row above the measures with the part of the runs that each belongs to; nothing without parts.
-fn parts(columns: &[Column], uses: bool) -> Markup {
+fn parts(scores: &[Score], uses: bool) -> Markup {
     let parts = columns.chunk_by(|a, b| a.part == b.part);
     html! {
         @if columns.iter().any(|column| !column.part.is_empty()) {
@@ -248,14 +248,14 @@ fn parts(columns: &[Column], uses: bool) -> Markup {
 }
 
 fn cell(compared: &ComparedRuns, index: usize, column: usize) -> Markup {
-    let mean = compared.runs[index].columns[column].mean();
-    let means = compared.runs.iter().map(|run| run.columns[column].mean());
+    let mean = compared.runs[index].scores[column].value();
+    let means = compared.runs.iter().map(|run| run.scores[column].value());
     let best = compared.runs.len() > 1 && mean == means.fold(0.0, f64::max);
     let found = compared
         .tested
         .iter()
         .find(|tested| (tested.run, tested.column) == (index, column) && is_significant(tested));
-    let short = compared.runs[index].columns[column].short_of.is_some();
+    let short = compared.runs[index].scores[column].short_of.is_some();
     html! {
         td {
             @if best { b { (figure(mean)) } } @else { (figure(mean)) }
@@ -279,7 +279,7 @@ fn mark_direction(tested: &BaselineTest) -> Markup {
     html! { span class=(class) aria-hidden="true" { (sign) } span.unseen { " " (words) } }
 }
 
-fn list_uses(run: &RunFigures) -> String {
+fn list_uses(run: &RunScores) -> String {
     if run.uses.is_empty() { "–".to_owned() } else { run.uses.join(", ") }
 }
 
@@ -320,7 +320,7 @@ fn test_row(compared: &ComparedRuns, tested: &BaselineTest) -> Markup {
     html! {
         tr.first[tested.column == 0] {
             th scope="row" { (run.name) }
-            td { (run.columns[tested.column].name()) }
+            td { (run.scores[tested.column].name()) }
             td { (difference(test.mean_difference)) }
             td { (test.wins) } td { (test.ties) } td { (test.losses) }
             td { (effect(test.effect_size)) }

@@ -1,7 +1,7 @@
-//! The figures of each domain, and their weighted mean.
+//! The scores of each domain, and their weighted mean.
 
 use crate::domains::Domain;
-use clariq_collections::evaluation::{ResultCell, ResultTable};
+use clariq_collections::evaluation::{ScoreCell, ScoreTable};
 use clariq_core::Error;
 use clariq_eval::{Measure, parse_measures};
 
@@ -12,7 +12,7 @@ pub(super) const MEASURES: [&str; 8] =
 /// The name of the weighted mean, as the organisers' program writes it.
 const ALL: &str = "all";
 
-/// The names of the figures that configurations may expect: `clapnq nDCG@5`, `all R@10`.
+/// The names of the scores that configurations may expect: `clapnq nDCG@5`, `all R@10`.
 pub(crate) fn names() -> Vec<String> {
     let parts = Domain::ALL.map(Domain::name).into_iter().chain([ALL]);
     parts.flat_map(|part| MEASURES.map(|measure| format!("{part} {measure}"))).collect()
@@ -42,9 +42,9 @@ impl RankedPassages {
     }
 }
 
-/// The figures of a domain.
+/// The scores of a domain.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct DomainFigures {
+pub(crate) struct DomainScores {
     /// The domain, or `all` for the weighted mean.
     pub(crate) name: &'static str,
     /// The passages that were ranked.
@@ -62,7 +62,7 @@ pub(super) fn measures() -> Result<Vec<Measure>, Error> {
 }
 
 /// The mean of domains, weighted by the number of requests that are answered in each.
-pub(super) fn weighted_mean(domains: &[DomainFigures]) -> DomainFigures {
+pub(super) fn weighted_mean(domains: &[DomainScores]) -> DomainScores {
     let answered: usize = domains.iter().map(|domain| domain.answered).sum();
     let mut values = vec![0.0; MEASURES.len()];
     for domain in domains {
@@ -78,29 +78,29 @@ pub(super) fn weighted_mean(domains: &[DomainFigures]) -> DomainFigures {
     if domains.iter().any(|domain| domain.passages != passages) {
         passages = RankedPassages::Several;
     }
-    DomainFigures { name: ALL, passages, answered, judged, values }
+    DomainScores { name: ALL, passages, answered, judged, values }
 }
 
-/// A figure rounded as Python's `round(figure, 5)` does.
-pub(super) fn five_digits(figure: f64) -> f64 {
-    format!("{figure:.5}").parse().unwrap_or(figure)
+/// A score rounded as Python's `round(score, 5)` does.
+pub(super) fn five_digits(score: f64) -> f64 {
+    format!("{score:.5}").parse().unwrap_or(score)
 }
 
-pub(super) fn table(figures: &[DomainFigures]) -> ResultTable {
+pub(super) fn table(scores: &[DomainScores]) -> ScoreTable {
     let mut header = vec!["domain", "passages", "answered", "judged"];
     header.extend(MEASURES);
-    let mut rows = Vec::with_capacity(figures.len());
-    for domain in figures {
+    let mut rows = Vec::with_capacity(scores.len());
+    for domain in scores {
         let mut row = vec![
-            ResultCell::Text(domain.name.to_owned()),
-            ResultCell::Text(domain.passages.name().to_owned()),
-            ResultCell::Count(domain.answered),
-            ResultCell::Count(domain.judged),
+            ScoreCell::Text(domain.name.to_owned()),
+            ScoreCell::Text(domain.passages.name().to_owned()),
+            ScoreCell::Count(domain.answered),
+            ScoreCell::Count(domain.judged),
         ];
-        row.extend(domain.values.iter().map(|value| ResultCell::Figure(*value, 5)));
+        row.extend(domain.values.iter().map(|value| ScoreCell::Score(*value, 5)));
         rows.push(row);
     }
-    ResultTable { name: "domains", header, rows }
+    ScoreTable { name: "domains", header, rows }
 }
 
 #[cfg(test)]
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn domains_count_by_the_requests_that_are_answered() {
-        let domain = |name, answered, value| DomainFigures {
+        let domain = |name, answered, value| DomainScores {
             name,
             passages: RankedPassages::References,
             answered,
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_rounded_as_python_rounds() {
+    fn scores_are_rounded_as_python_rounds() {
         // 0.000005 is above, 0.000015 below the middle in binary.
         assert_eq!(five_digits(0.000_005), 0.000_01);
         assert_eq!(five_digits(0.000_015), 0.000_02);
