@@ -5,16 +5,17 @@
 //! differ, a command was interrupted.
 
 mod depth;
+mod recorded_file;
 
 use crate::needs::NeedPredictor;
 use crate::ranker::Ranker;
 use crate::session::Session;
 use clariq_collections::{Split, SystemClass};
-use clariq_core::{Checksum, Error, IoAction, ReadingOverrides, Result, read_regular};
-use clariq_files::{MOST_OF_A_TABLE, StagedFile, with_ending};
+use clariq_core::{Checksum, Error, IoAction, ReadingOverrides, Result};
+use clariq_files::{StagedFile, with_ending};
 use clariq_net::write_exchanges;
 use clariq_systems::{Plan, SystemConfig};
-pub use depth::depth_of;
+pub use recorded_file::RecordedFile;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -166,7 +167,7 @@ pub fn put(run: &Path, mut made_by: Value, files: Vec<RecordedOutput>) -> Result
 }
 
 /// The part of a run's record that other commands read.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct RunRecord {
     /// The name of the system, without the suffix of overridden parameters.
@@ -200,37 +201,6 @@ struct PromptFile {
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Digest {
     pub(crate) sha256: Checksum,
-}
-
-/// Reads the record of a run; `None` if it is missing or unreadable.
-pub fn read(run: &Path) -> Option<RunRecord> {
-    serde_json::from_slice(&read_regular(&path_of(run), MOST_OF_A_TABLE).ok()?).ok()
-}
-
-/// True if the record of a run has another checksum for this `kind` of output; `None` without a
-/// record.
-pub fn contradicts(run: &Path, kind: &str, bytes: &[u8]) -> Option<bool> {
-    Some(read(run)?.outputs.get(kind)?.sha256 != Checksum::of(bytes))
-}
-
-/// The split of a run or need file; `None` without a record.
-pub fn split_of(file: &Path) -> Option<String> {
-    let mut runs = runs_of_need(file);
-    runs.push(file.to_owned());
-    // The answers of MTRAG are beside the run.
-    if file.extension().is_some_and(|ending| ending == "jsonl") {
-        runs.push(file.with_extension("run"));
-    }
-    // The rankings of a submission are beside it.
-    let name = file.to_string_lossy();
-    let stems = ["passages", "statements"].map(|task| name.strip_suffix(&format!(".{task}.run")));
-    runs.extend(stems.into_iter().flatten().map(|stem| PathBuf::from(format!("{stem}.json"))));
-    runs.iter().find_map(|run| read(run)?.split)
-}
-
-/// The checksum of the documents that a run ranks; `None` without a record.
-pub fn documents_of(run: &Path) -> Option<Checksum> {
-    Some(read(run)?.bank?.sha256)
 }
 
 /// The path of the need file of a run: `X.need` for `X.run`; otherwise `.need` is appended.

@@ -44,7 +44,7 @@ impl<'a> ComparedRuns<'a> {
         unit: &'static str,
     ) -> Self {
         let scores: Vec<&[Score]> = runs.iter().map(|run| &run.scores[..]).collect();
-        let tested = test_against_baseline(&columns, baseline, seed);
+        let tested = test_against_baseline(&scores, baseline, seed);
         Self { runs, baseline, tested, seed, unit }
     }
 
@@ -181,7 +181,7 @@ fn table(compared: &ComparedRuns, caption: &str) -> Markup {
                 @for (index, run) in compared.runs.iter().enumerate() {
                     tr {
                         th scope="row" { (named(compared, index)) }
-                        @for column in 0..scores.len() { (cell(compared, index, column)) }
+                        @for column in 0..columns.len() { (cell(compared, index, column)) }
                         @if uses { td.text { (list_uses(run)) } }
                     }
                 }
@@ -233,9 +233,9 @@ fn transposed(compared: &ComparedRuns, caption: &str) -> Markup {
 
 /// A row above the measures with the part of the runs that each belongs to; nothing without parts.
 fn parts(scores: &[Score], uses: bool) -> Markup {
-    let parts = columns.chunk_by(|a, b| a.part == b.part);
+    let parts = scores.chunk_by(|a, b| a.part == b.part);
     html! {
-        @if columns.iter().any(|column| !column.part.is_empty()) {
+        @if scores.iter().any(|column| !column.part.is_empty()) {
             tr {
                 td {}
                 @for part in parts {

@@ -20,6 +20,7 @@ mod refused_arguments;
 mod runs;
 mod settings;
 mod several;
+mod target;
 
 use clariq_core::{Engine, Error, Hint, Problem, ProblemKind};
 use clariq_systems::built_in;

@@ -2,11 +2,12 @@
 
 use crate::arguments::RunArguments;
 use crate::settings::Settings;
+use crate::target::Target;
 use clariq_collections::evaluation::{ByQrels, Evaluation};
 use clariq_collections::requests::last_said_in;
 use clariq_collections::{Collection, OWN, Split, Task};
 use clariq_core::{Doc, DocId, RequestId, Result, bail};
-use clariq_experiment::record;
+use clariq_experiment::record::{self, RecordedFile};
 use clariq_files::{MOST_OF_A_RUN, Qrels, Source, TopicJudgements};
 use clariq_report::{JudgedPage, PageRequest, RenderedPage, page_of};
 use clariq_tracks::TRACKS;
@@ -81,11 +82,15 @@ pub(crate) enum LabelSource {
 impl LabelSource {
     /// The named file of labels, or the collection of the split; the default split is that of the first
     /// run.
-    pub(crate) fn open(settings: &Settings, compared: &RunArguments, run: &Path) -> Result<Self> {
+    pub(crate) fn open(
+        settings: &Settings,
+        compared: &RunArguments,
+        run: &RecordedFile,
+    ) -> Result<Self> {
         let judged = &compared.judged;
         let Some(qrels) = &judged.qrels else {
-            let (collection, split) = settings.scored_on(compared.split.as_deref(), run)?;
-            return Ok(Self::Split(collection, split));
+            let target = Target::of(settings, compared.split.as_deref(), run)?;
+            return Ok(Self::Split(target.collection, target.split));
         };
         let requests = judged.requests.as_ref();
         let texts = requests.map(|file| last_said_in(&Source::new(file))).transpose()?;
@@ -119,10 +124,10 @@ impl LabelSource {
     }
 
     /// Refuses runs of other documents, as [`check_origin`] does.
-    pub(crate) fn check_origin(&self, settings: &Settings, runs: &[PathBuf]) -> Result<()> {
+    pub(crate) fn check_origin(&self, settings: &Settings, runs: &[RecordedFile]) -> Result<()> {
         let Self::Split(collection, _) = self else { return Ok(()) };
         for run in runs {
-            check_origin(settings, &**collection, std::slice::from_ref(run), run)?;
+            check_origin(settings, &**collection, run)?;
         }
         Ok(())
     }
@@ -226,27 +231,25 @@ impl ShownDocuments<'_> {
 }
 
 /// Refuses a file whose record names other documents than those that it is scored on: its scores would
-/// be 0, or wrong. Documents of one's own may have changed since, which is a warning. `runs` are those
-/// that have the record of `file`, such as itself.
+/// be 0, or wrong. Documents of one's own may have changed since, which is a warning.
 fn check_origin(
     settings: &Settings,
     collection: &dyn Collection,
-    runs: &[PathBuf],
-    file: &Path,
+    file: &RecordedFile,
 ) -> Result<()> {
     let [task] = collection.tasks() else { return Ok(()) };
     let documents = collection.documents(*task)?;
-    match runs.iter().find_map(|run| Some((run, record::documents_of(run)?))) {
-        Some((run, checksum)) if checksum != *documents.checksum() => {
+    match file.documents() {
+        Some(checksum) if checksum != *documents.checksum() => {
+            let run = file.run().display().to_string();
             let short = checksum.short();
             let bank = documents.checksum().short();
             let location = collection.location();
             // Documents of one's own grow, and the run is still a run of most of them.
             if collection.kind() == OWN.name {
                 settings.note(&format!(
-                    "warning: {}: made on other documents ({short}) than {location} has now \
-                     ({bank}); those that were added since cannot be in it",
-                    run.display()
+                    "warning: {run}: made on other documents ({short}) than {location} has now \
+                     ({bank}); those that were added since cannot be in it"
                 ));
                 return Ok(());
             }
@@ -254,8 +257,8 @@ fn check_origin(
             let expected = format!("a run on the documents that {location} has now ({bank})");
             bail!(run, expected, "made on other documents ({short}), says its record", hint);
         }
-        None if file.is_file() => {
-            let file = file.display();
+        None if file.path().is_file() => {
+            let file = file.path().display();
             settings.detail(&format!(
                 "cannot check which documents {file} was made on (no record beside it)"
             ));
@@ -265,23 +268,18 @@ fn check_origin(
     Ok(())
 }
 
-/// Checks a run or need file, `kind`, against the record beside it: refuses one of other documents, as
-/// [`check_origin`] does, and warns of a file that differs from its record, because the command that
-/// wrote it was interrupted.
+/// Checks a file against the record beside it: refuses one of other documents, as [`check_origin`] does,
+/// and warns of a file that differs from its record, because the command that wrote it was interrupted.
 pub(crate) fn check_record(
     settings: &Settings,
     collection: &dyn Collection,
-    kind: &str,
-    file: &Path,
+    file: &RecordedFile,
 ) -> Result<()> {
-    // A need file is beside its run.
-    let runs = if kind == "need" { record::runs_of_need(file) } else { vec![file.to_owned()] };
-    check_origin(settings, collection, &runs, file)?;
-    if !runs.iter().any(|run| record::path_of(run).exists()) {
-        return Ok(());
-    }
-    let bytes = Source::new(file).read_bytes(MOST_OF_A_RUN)?;
-    if runs.iter().find_map(|run| record::contradicts(run, kind, &bytes)) == Some(true) {
+    check_origin(settings, collection, file)?;
+    if file.has_record()
+        && file.contradicts(&Source::new(file.path()).read_bytes(MOST_OF_A_RUN)?) == Some(true)
+    {
+        let kind = file.kind();
         settings.note(&format!(
             "warning: the record beside the {kind} is of another {kind}; was the command that wrote it interrupted?"
         ));
@@ -289,7 +287,7 @@ pub(crate) fn check_record(
     Ok(())
 }
 
-/// Prints what the collection says beside the figures of a split.
+/// Prints what the collection says beside the scores of a split.
 pub(crate) fn note_remark(settings: &Settings, collection: &dyn Collection, split: Split) {
     if let Some(remark) = collection.remark(split) {
         settings.note(&format!("note: {remark}"));

@@ -5,11 +5,11 @@ use crate::learned;
 use crate::messages::{name_data, note, render, say};
 use crate::output::Format;
 use crate::progress;
-use clariq_collections::{Collection, DataDir, Kind, Split};
+use clariq_collections::{Collection, DataDir, Kind};
 use clariq_core::{Engine, Error, Hint, Result, bail, gpu_number};
-use clariq_experiment::{Job, Observer, Session, SessionOptions, TextStores, needs_engine, record};
+use clariq_experiment::{Job, Observer, Session, SessionOptions, TextStores, needs_engine};
 use clariq_rank::Override;
-use clariq_systems::{SystemConfig, built_in};
+use clariq_systems::SystemConfig;
 use clariq_tracks::TRACKS;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -160,86 +160,13 @@ impl Settings {
         self.advise(&Hint::from(such).and(Hint::on_data("data check")).and(" lists them"));
     }
 
-    /// Opens the collection for systems: if no folder was named, the one that they are for, or one whose
-    /// tasks they rank for, if possible with the split that was named.
-    pub(crate) fn collection_for(
-        &self,
-        systems: &[SystemConfig],
-        split: Option<&str>,
-    ) -> Result<Box<dyn Collection>> {
-        let mut kinds: Vec<&Kind> = TRACKS.kinds().to_vec();
-        let mut homes = systems.iter().map(|config| built_in::collection_of(&config.file));
-        let home = homes.next().flatten().filter(|home| homes.all(|other| other == Some(*home)));
-        let home = kinds.iter().copied().find(|kind| Some(kind.name) == home);
-        kinds.retain(|kind| systems.iter().all(|config| config.ranks_for(kind.tasks)));
-        // Documents of the user's own may have splits of any name.
-        let mut released = kinds.iter().filter(|kind| kind.released.is_some());
-        let having = released.find(|kind| split.is_some_and(|name| kind.has_split(name)));
-        match home.or(having.copied()).or(kinds.first().copied()) {
-            Some(kind) if !self.data_was_named => self.open(kind),
-            _ => self.collection(),
-        }
+    /// The data folder, if the user named it.
+    pub(crate) fn named_data(&self) -> Option<&DataDir> {
+        Some(&self.data).filter(|_| self.data_was_named)
     }
 
-    /// The collection and the split for the scores of a run. Without `split`, they are those of the
-    /// record beside the run, or of a collection whose submissions have the form of the run.
-    pub(crate) fn scored_on(
-        &self,
-        split: Option<&str>,
-        run: &Path,
-    ) -> Result<(Box<dyn Collection>, Split)> {
-        let recorded = record::split_of(run).filter(|name| self.data_was_named || is_known(name));
-        if let Some(named) = split {
-            self.warn_of_split(named, recorded.as_deref());
-        }
-        let kind = match split.or(recorded.as_deref()) {
-            Some(name) => self.kind_with_split(name)?,
-            None if self.data_was_named => None,
-            None => TRACKS.kind_of_file(run),
-        };
-        let kind = kind.map_or_else(|| TRACKS.kind_of(&self.data), Ok)?;
-        let collection = self.open(kind)?;
-        let recorded = recorded.as_deref().filter(|name| collection.find_split(name).is_ok());
-        let split = collection.find_scored_split(split.or(recorded))?;
-        Ok((collection, split))
-    }
-
-    /// Warns of a run that was made for another split than the one that was named.
-    pub(crate) fn warn_of_split(&self, named: &str, recorded: Option<&str>) {
-        if let Some(recorded) = recorded.filter(|recorded| *recorded != named) {
-            self.note(&format!(
-                "warning: --split {named}: the run was made for {recorded}, says its record"
-            ));
-        }
-    }
-
-    /// The kind of collection with a split of that name: in the named folder, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// A data folder that was named and has no collection, or two.
-    pub(crate) fn kind_with_split(&self, name: &str) -> Result<Option<&'static Kind>> {
-        let mut having = TRACKS.kinds().iter().copied().filter(|kind| kind.has_split(name));
-        if !self.data_was_named {
-            return Ok(having.next());
-        }
-        let named = match TRACKS.kind_of(&self.data) {
-            Ok(named) => named,
-            // A collection whose splits alone have that name says which of its files is missing.
-            Err(error) => {
-                let is_missing = error.to_problem().kind.is_missing();
-                return match (having.next(), having.next()) {
-                    (Some(only), None) if is_missing => Ok(Some(only)),
-                    _ => Err(error),
-                };
-            }
-        };
-        // Documents of the user's own may have splits of any name.
-        let in_folder = having.find(|kind| (kind.is_in)(&self.data));
-        Ok(Some(in_folder.unwrap_or(named)))
-    }
-
-    fn open(&self, kind: &Kind) -> Result<Box<dyn Collection>> {
+    /// Opens a collection of this kind.
+    pub(crate) fn open(&self, kind: &Kind) -> Result<Box<dyn Collection>> {
         (kind.open)(&self.data_of(kind), Some(&TextStores::default()))
     }
 
@@ -332,7 +259,7 @@ pub(crate) fn with_split_hint(error: Error) -> Error {
 }
 
 /// True if a collection usually has a split of that name.
-fn is_known(split: &str) -> bool {
+pub(crate) fn is_known(split: &str) -> bool {
     TRACKS.kinds().iter().any(|kind| kind.has_split(split))
 }
 

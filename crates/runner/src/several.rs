@@ -7,9 +7,9 @@ use clariq_collections::evaluation::{Answers, ScoreOptions};
 use clariq_collections::{Collection, Split};
 use clariq_core::{RequestId, Result, bail, count_of};
 use clariq_eval::{Score, keep_common};
-use clariq_experiment::record;
+use clariq_experiment::record::RecordedFile;
 use clariq_files::Source;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Several data folders, as messages call them.
 pub(crate) const SEVERAL: &str = "several collections";
@@ -22,7 +22,7 @@ struct NamedCollection {
 
 /// A run with the split that it is scored on.
 struct PlacedRun {
-    path: PathBuf,
+    file: RecordedFile,
     split: Split,
 }
 
@@ -67,19 +67,18 @@ pub(crate) fn folder_names(all: &[Settings]) -> Vec<String> {
 
 impl NamedCollection {
     /// True if a run ranks the documents of this collection: by its record, or by its first document.
-    fn has(&self, run: &Path) -> Result<bool> {
+    fn has(&self, run: &RecordedFile) -> Result<bool> {
         let task = self.collection.tasks()[0];
         let documents = self.collection.documents(task)?;
-        if let Some(checksum) = record::documents_of(run) {
+        if let Some(checksum) = run.documents() {
             return Ok(checksum == *documents.checksum());
         }
-        let first = clariq_files::read_run(&Source::new(run))?.lines.into_iter().next();
+        let first = clariq_files::read_run(&Source::new(run.path()))?.lines.into_iter().next();
         Ok(first.is_some_and(|line| documents.find(line.document.as_str()).is_some()))
     }
 
-    fn split_of(&self, run: &Path, named: Option<&str>) -> Result<Split> {
-        let recorded = record::split_of(run);
-        Ok(self.collection.find_scored_split(named.or(recorded.as_deref()))?)
+    fn split_of(&self, run: &RecordedFile, named: Option<&str>) -> Result<Split> {
+        Ok(self.collection.find_scored_split(named.or(run.split()))?)
     }
 }
 
@@ -117,14 +116,14 @@ impl SeveralScores {
             if let Some(other) = of_place.iter().find(|run| run.split != split) {
                 let expected = format!("runs over one split of {}", place.name);
                 let found = format!("{split} and {}", other.split);
-                bail!(&*other.path, expected, found, "--split names the split of all runs");
+                bail!(other.file.path(), expected, found, "--split names the split of all runs");
             }
             let evaluation = place.collection.evaluation(split)?;
             settings.warn(evaluation.warnings());
             runs::note_remark(settings, &*place.collection, split);
             for (system, run) in scored.iter_mut().zip(&of_place) {
-                let source = Source::new(&run.path);
-                let of_run = ScoreOptions { depth: record::depth_of(&run.path), ..*by };
+                let source = Source::new(run.file.path());
+                let of_run = ScoreOptions { depth: run.file.depth(), ..*by };
                 let cases = evaluation.cases(Answers::File(&source), &of_run)?.compared();
                 for warning in &cases.warnings {
                     settings.note(&format!("warning: {}: {warning}", source.name()));
@@ -231,9 +230,10 @@ fn assign(
 ) -> Result<Vec<SystemRuns>> {
     let mut systems: Vec<SystemRuns> = Vec::new();
     for path in paths {
+        let file = RecordedFile::open(path);
         let mut having = Vec::new();
         for (index, place) in places.iter().enumerate() {
-            if place.has(path)? {
+            if place.has(&file)? {
                 having.push(index);
             }
         }
@@ -242,7 +242,7 @@ fn assign(
             let hint = "the record beside a run names its documents; --data names their folders";
             bail!(&**path, "a run over one of the collections", found, hint);
         };
-        let split = places[index].split_of(path, split)?;
+        let split = places[index].split_of(&file, split)?;
         let stem = runs::stem(path);
         let name = stem.strip_suffix(&format!(".{split}")).unwrap_or(&stem);
         let known = systems.iter().position(|system| system.name == name);
@@ -254,10 +254,10 @@ fn assign(
         let slot = &mut systems[system].runs[index];
         if let Some(first) = slot {
             let expected = format!("one run of `{name}` over {}", places[index].name);
-            let found = format!("`{}` beside it", first.path.display());
+            let found = format!("`{}` beside it", first.file.path().display());
             bail!(&**path, expected, found, "leave one of them out");
         }
-        *slot = Some(PlacedRun { path: path.clone(), split });
+        *slot = Some(PlacedRun { file, split });
     }
     Ok(systems)
 }

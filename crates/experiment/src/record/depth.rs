@@ -1,18 +1,12 @@
 //! The depth of a run, by the stages in its record.
 
 use serde_json::Value;
-use std::path::Path;
 
 /// The keys of stages with the largest number of documents that they return.
 const DEPTHS: [&str; 2] = ["depth", "size"];
 
-/// The number of documents for a topic that no stage of a run's system goes beyond: the smallest depth
-/// in its record. `None` without a record, or if no stage has a depth.
-pub fn depth_of(run: &Path) -> Option<usize> {
-    least_depth(&super::read(run)?.stages)
-}
-
-fn least_depth(stages: &Value) -> Option<usize> {
+/// The smallest depth of stages; `None` if none has a depth.
+pub(super) fn least_depth(stages: &Value) -> Option<usize> {
     match stages {
         Value::Array(stages) => stages.iter().filter_map(least_depth).min(),
         Value::Object(stage) => {
@@ -27,13 +21,9 @@ fn least_depth(stages: &Value) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
     #[test]
     fn the_smallest_depth_of_all_stages_is_that_of_the_run() {
-        let folder = tempfile::tempdir().unwrap();
-        let run = folder.path().join("a.run");
-        assert_eq!(depth_of(&run), None, "no record");
         for (stages, depth) in [
             (r#"[{"stage": "bm25", "depth": 100}, {"stage": "rerank", "depth": 30}]"#, Some(30)),
             (r#"[{"depth": 50, "inputs": [{"stages": [{"depth": 20}]}]}]"#, Some(20)),
@@ -41,11 +31,7 @@ mod tests {
             (r#"[{"stage": "dense"}]"#, None),
             ("1", None),
         ] {
-            let record = format!(r#"{{"stages": {stages}}}"#);
-            fs::write(folder.path().join("a.run.json"), record).unwrap();
-            assert_eq!(depth_of(&run), depth, "{stages}");
+            assert_eq!(least_depth(&serde_json::from_str(stages).unwrap()), depth, "{stages}");
         }
-        fs::write(folder.path().join("a.run.json"), "{").unwrap();
-        assert_eq!(depth_of(&run), None, "not a record");
     }
 }

@@ -60,7 +60,7 @@ fn table(report: &NeedReport) -> Markup {
         report.classes.iter().map(|class| class.predicted_as[column]).sum::<usize>()
     };
     // The last column is for predictions outside 1 to 4, and is shown only if there are any.
-    let scores: Vec<usize> = (1..=4).chain((sum(0) > 0).then_some(0)).collect();
+    let columns: Vec<usize> = (1..=4).chain((sum(0) > 0).then_some(0)).collect();
     html! {
         table.confusion {
             thead {

@@ -83,7 +83,7 @@ impl Small {
         }
     }
 
-    pub(crate) fn options(&self) -> ClariqPage<'_> {
+    pub(crate) fn comparison(&self) -> ClariqPage<'_> {
         let runs = &self.shown;
         let needs = &self.need_files;
         ClariqPage {
@@ -111,14 +111,11 @@ fn measures_of_documents_compare_facets_and_topics_stay_in_their_section() {
     let mut small = Small::new(&[("one", &[("1", "Q1", 1.0)]), ("two", &[("2", "Q4", 1.0)])]);
     let facet = Facet { id: "F2".into(), topic: 1, description: String::new() };
     small.labels.facets.push(facet);
-    let column = |value: f64| Score {
-        part: String::new(),
-        measure: "MRR100".to_owned(),
-        unit: "facet",
-        values: ["F0", "F1", "F2"].map(|facet| (facet.into(), value)).to_vec(),
-        short_of: None,
+    let score = |value: f64| {
+        let values = ["F0", "F1", "F2"].map(|facet| (facet.into(), value)).to_vec();
+        Score { unit: "facet", ..Score::new("", "MRR100", values) }
     };
-    let by_name = [vec![column(0.25)], vec![column(0.5)]];
+    let by_name = [vec![score(0.25)], vec![score(0.5)]];
     let html = super::render(&ClariqPage { by_name: &by_name, ..small.comparison() });
     assert!(html.contains("documents over 3 facets"), "{html}");
     assert!(html.contains("Better on 3, the same on 0, worse on 0 of 3 facets."), "{html}");

@@ -115,13 +115,12 @@ impl TopicSection<'_> {
         for id in relevant {
             let ranks = self
                 .rankings
-                .runs
                 .iter()
                 .map(|run| run.ranking(topic).iter().position(|found| *found == id));
             rows.push((self.show(topic, &id)?, ranks.collect::<Vec<_>>()));
         }
         let mut lists = Vec::new();
-        for (run, ranked) in self.compared.runs.iter().zip(&self.rankings) {
+        for (run, ranked) in self.compared.runs.iter().zip(self.rankings) {
             let ranking = ranked.ranking(topic);
             let mut first = Vec::new();
             for id in ranking.iter().take(SHOWN) {

@@ -11,6 +11,7 @@ use crate::learned;
 use crate::messages::say_all;
 use crate::output::print;
 use crate::settings::Settings;
+use crate::target::collection_for;
 use clap::Args;
 use clariq_core::{Request, Result, Utterance, bail, printable};
 use clariq_experiment::ask::{Asker, Move};
@@ -82,7 +83,7 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome> {
     }
     let name = arguments.system.as_deref().unwrap_or_else(|| default_system(settings));
     let config = settings.load(name, &arguments.parameters.overrides()?)?;
-    let collection = settings.collection_for(slice::from_ref(&config), None)?;
+    let collection = collection_for(settings, slice::from_ref(&config), None)?;
     let mut session = settings.session(&*collection, Some(&arguments.place))?;
     session.options.need_model.clone_from(&arguments.need_model);
     session.registry = arguments.calls.registry()?;

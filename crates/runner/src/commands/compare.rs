@@ -17,7 +17,7 @@ use clariq_core::{Problem, RequestId, Result, bail, count_of, problem};
 use clariq_eval::{
     BaselineTest, Score, Ties, keep_common, keep_common_topics, test_against_baseline,
 };
-use clariq_experiment::record;
+use clariq_experiment::record::RecordedFile;
 use clariq_files::Source;
 use gate::{GateArgs, Verdict};
 use std::path::PathBuf;
@@ -85,8 +85,9 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
         let hint = "other formats have the digits that they need: leave it out";
         bail!("--digits", "--format latex beside it", "another format", hint);
     }
-    let labels = LabelSource::open(settings, &arguments.compared, &paths[0])?;
-    labels.check_origin(settings, &paths)?;
+    let files: Vec<RecordedFile> = paths.iter().map(|path| RecordedFile::open(path)).collect();
+    let labels = LabelSource::open(settings, &arguments.compared, &files[0])?;
+    labels.check_origin(settings, &files)?;
     let evaluation = labels.evaluation(settings)?;
     let measures = named_measures(&arguments.measures)?;
     let by = ScoreOptions {
@@ -99,9 +100,9 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     let keeps_rankings =
         arguments.topic.is_some() || arguments.gate.given().iter().any(|(_, is_given)| *is_given);
     let mut scored = Vec::new();
-    for (path, name) in paths.iter().zip(names) {
-        let file = Source::new(path).repeatable()?;
-        let of_run = ScoreOptions { depth: record::depth_of(path), ..by };
+    for (run, name) in files.iter().zip(names) {
+        let file = Source::new(run.path()).repeatable()?;
+        let of_run = ScoreOptions { depth: run.depth(), ..by };
         let cases = evaluation.cases(Answers::File(&file), &of_run)?.compared();
         let path = file.name();
         for warning in &cases.warnings {

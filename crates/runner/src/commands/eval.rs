@@ -13,6 +13,7 @@ use crate::output::{Cell, Sheet};
 use crate::runs::{check_exists, check_record, note_remark};
 use crate::settings::Settings;
 use crate::several::SeveralScores;
+use crate::target::Target;
 use clariq_core::Result;
 use clariq_experiment::record;
 use clariq_files::{protect, refuse_input};
@@ -23,7 +24,7 @@ use task::EvalTask;
 pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome> {
     let measures = named_measures(&arguments.measures)?;
     let request = arguments.request(&measures, settings.format)?;
-    let file = &request.file;
+    let file = request.file.path();
     check_exists(file)?;
     protect(file);
     protect(&record::path_of(file));
@@ -38,10 +39,11 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
         settings.warn(task.warnings());
         return task.print(settings, &request);
     }
-    let (collection, split) = settings.scored_on(arguments.split.as_deref(), file)?;
+    let Target { collection, split } =
+        Target::of(settings, arguments.split.as_deref(), &request.file)?;
     let seed = settings.options.seed;
     let task = EvalTask::of(&*collection, split, arguments, &measures, seed)?;
-    check_record(settings, &*collection, task.file_kind(), file)?;
+    check_record(settings, &*collection, &request.file)?;
     settings.warn(task.warnings());
     note_remark(settings, &*collection, split);
     task.print(settings, &request)

@@ -5,6 +5,7 @@ use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments};
 use crate::failure::Outcome;
 use crate::output::{Cell, Format, Sheet, print as print_text, print_json};
 use crate::settings::Settings;
+use crate::target::collection_for;
 use clap::Args;
 use clariq_collections::Split;
 use clariq_core::{Doc, Hint, Request, Result, SplitRole, bail, count_of, fixed, printable};
@@ -71,7 +72,7 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
     let config = load_as_run(settings, &arguments.system, None, &overrides)?;
     let config = config.with_rewrites(arguments.rewritten.read()?.as_ref())?;
     let collection =
-        settings.collection_for(slice::from_ref(&config), arguments.split.as_deref())?;
+        collection_for(settings, slice::from_ref(&config), arguments.split.as_deref())?;
     let session = settings.session(&*collection, Some(&arguments.place))?;
     // A text belongs to no split, so that none need be named for it.
     let (session, split) =

@@ -8,6 +8,7 @@ use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments};
 use crate::failure::{Outcome, bad_lines_are};
 use crate::output::{Format, terminal};
 use crate::settings::{Settings, USUAL_DATA};
+use crate::target::collection_for;
 use clap::Args;
 use clariq_core::{Hint, Problem, ProblemKind, Result, bail, count_of, problem};
 use clariq_experiment::requests::{ARCHIVE, RequestReader};
@@ -113,7 +114,7 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
         (None, None) => ("<stdin>", Box::new(stdin()?)),
         (Some(archive), None) => (archive.name(), Box::new(BufReader::new(archive.open()?))),
     };
-    let collection = settings.collection_for(slice::from_ref(&config), None)?;
+    let collection = collection_for(settings, slice::from_ref(&config), None)?;
     if named.is_none() && format == Format::Table {
         settings.note(&format!("note: using the system {system} (`clariq systems` lists others)"));
     }

@@ -9,7 +9,7 @@ use crate::several::{SEVERAL, SeveralScores};
 use clap::Args;
 use clariq_collections::evaluation::ScoreOptions;
 use clariq_core::{Result, bail, count_of};
-use clariq_experiment::record::{self, RunRecord};
+use clariq_experiment::record::{self, RecordedFile, RunRecord};
 use clariq_files::{MOST_OF_A_RUN, Source, StagedFile, Target, protect, refuse_input};
 use clariq_report::{PageRequest, PageRun, RenderedPage, SeveralRun, several_page};
 use serde_json::Value;
@@ -63,10 +63,11 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
     paths.iter().try_for_each(|path| runs::check_exists(path))?;
     runs::check_differ(&paths, "RUN")?;
     runs::check_differ(&arguments.needs, "--need")?;
-    let labels = LabelSource::open(settings, &arguments.compared, &paths[0])?;
-    labels.check_origin(settings, &paths)?;
+    let files: Vec<RecordedFile> = paths.iter().map(|path| RecordedFile::open(path)).collect();
+    let labels = LabelSource::open(settings, &arguments.compared, &files[0])?;
+    labels.check_origin(settings, &files)?;
     let (split, collection) = labels.names();
-    let records: Vec<_> = paths.iter().map(|path| record_of(settings, path)).collect();
+    let records: Vec<_> = files.iter().map(|file| record_of(settings, file)).collect();
     let mut shown = Vec::new();
     for (index, (path, mut name)) in paths.iter().zip(runs::names_on(&paths, &split)).enumerate() {
         let mut differing = differing_parameters(&records, index);
@@ -78,7 +79,7 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
             name = format!("{name} ({})", differing.join(", "));
         }
         let uses = uses_with_prompts(&records[index]);
-        let depth = record::depth_of(path);
+        let depth = files[index].depth();
         shown.push(PageRun { name, file: Source::new(path), depth, uses });
     }
     let needs = runs::names_on(&arguments.needs, &split).into_iter();
@@ -188,21 +189,15 @@ fn uses_with_prompts(record: &RunRecord) -> Vec<String> {
 }
 
 /// The record beside a run, if it is of this run. Warns about a record of another run.
-fn record_of(settings: &Settings, run: &Path) -> RunRecord {
-    let found = own_record(run);
-    if found.is_none() && record::path_of(run).exists() {
-        settings
-            .note(&format!("warning: {}: the record beside it is of another run", run.display()));
+fn record_of(settings: &Settings, run: &RecordedFile) -> RunRecord {
+    let content = || Source::new(run.path()).read_bytes(MOST_OF_A_RUN).ok();
+    let is_of_run = || content().is_some_and(|content| run.contradicts(&content) == Some(false));
+    let found = run.own().filter(|_| is_of_run()).cloned();
+    if found.is_none() && run.has_record() {
+        let run = run.path().display();
+        settings.note(&format!("warning: {run}: the record beside it is of another run"));
     }
     found.unwrap_or_default()
-}
-
-fn own_record(run: &Path) -> Option<RunRecord> {
-    let record = record::read(run)?;
-    let bytes = Source::new(run).read_bytes(MOST_OF_A_RUN).ok()?;
-    let mut kinds = ["run", "submission"].into_iter();
-    kinds.find(|kind| record::contradicts(run, kind, &bytes) == Some(false))?;
-    Some(record)
 }
 
 /// The parameters of a run that differ from another run of the same system.

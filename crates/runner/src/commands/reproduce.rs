@@ -8,6 +8,7 @@ use crate::on_interrupt;
 use crate::output::{Cell, Format, Sheet};
 use crate::runs::note_remark;
 use crate::settings::Settings;
+use crate::target::collection_for;
 use clap::Args;
 use clariq_collections::Collection;
 use clariq_core::Result;
@@ -47,7 +48,7 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
     let load = |name: &String| settings.load(name, &[]);
     let configs: Vec<SystemConfig> = arguments.names.iter().map(load).collect::<Result<_, _>>()?;
     check_names_differ(&configs)?;
-    let collection = settings.collection_for(&configs, arguments.split.as_deref())?;
+    let collection = collection_for(settings, &configs, arguments.split.as_deref())?;
     let systems = if configs.is_empty() { built_in(settings, &*collection)? } else { configs };
     systems.iter().try_for_each(|config| config.check_tasks(&*collection))?;
     let only = arguments.split.as_deref().map(|name| collection.find_split(name)).transpose()?;

@@ -4,6 +4,7 @@ use crate::arguments::{IndexPlace, RewriteArguments, named_measures};
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
+use crate::target::collection_for;
 use clap::Args;
 use clariq_core::{Hint, Result, bail};
 use clariq_experiment::tune::{Grid, GridSearch, TuningGain, TuningLabels};
@@ -81,8 +82,7 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
         check_output(output, &arguments.config, &first)?;
     }
     let first = settings.load(&arguments.config, &first)?;
-    let collection =
-        settings.collection_for(slice::from_ref(&first), arguments.split.as_deref())?;
+    let collection = collection_for(settings, slice::from_ref(&first), arguments.split.as_deref())?;
     let labels = match (&arguments.requests, &arguments.qrels, &arguments.split) {
         (Some(requests), Some(qrels), _) => TuningLabels::Files { requests, qrels },
         (.., Some(split)) => TuningLabels::Split(collection.find_split(split)?),

@@ -5,16 +5,17 @@ use crate::arguments::{refuse_given, splits};
 use crate::failure::{Outcome, print_findings};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
+use crate::target::{kind_with_split, warn_of_split};
 use clap::{Args, ValueEnum};
 use clariq_collections::{OfficialVerdict, Validation, ValidationOptions};
 use clariq_core::{Error, Findings, Hint, Problem, Result, Severity, bail, problem};
-use clariq_experiment::record;
+use clariq_experiment::record::{self, RecordedFile};
 use clariq_files::{Source, Target, protect, read_run, refuse_input};
 use clariq_track_clariq::write_candidates;
 use clariq_track_ikat::convert::convert_to_trec;
 use clariq_track_ikat::validate::MAX_WARNINGS;
 use clariq_tracks::TRACKS;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct ValidateArgs {
@@ -45,8 +46,10 @@ pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<
         passages: arguments.passages.as_deref(),
         ..ValidationOptions::new(tokens, arguments.max_warnings)
     };
-    let split = &split_of(settings, arguments)?;
-    let Some(kind) = settings.kind_with_split(split)? else {
+    let files: Vec<RecordedFile> =
+        arguments.runs.iter().map(|run| RecordedFile::open(run)).collect();
+    let split = &split_of(settings, arguments, &files)?;
+    let Some(kind) = kind_with_split(settings, split)? else {
         let known = splits();
         let hint = "--split names the split that the run is for";
         bail!("--split", "one of {known}", "`{split}`", hint);
@@ -54,8 +57,8 @@ pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<
     let mut sheet =
         Sheet::new(&["run", "verdict", "answered", "errors", "warnings", "not checked"]);
     let mut outcome = Outcome::Done;
-    for run in &arguments.runs {
-        let file = Source::new(run);
+    for run in &files {
+        let file = Source::new(run.path());
         refuse_unused(kind.name, &options)?;
         let found = (kind.validate)(&settings.data_of(kind), split, &file, &options)?;
         print_findings(&found.official, None);
@@ -72,14 +75,18 @@ pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<
 }
 
 /// The split that was named, or that of the record of the first run that has one.
-fn split_of(settings: &Settings, arguments: &ValidateArgs) -> Result<String> {
-    let recorded = arguments.runs.iter().find_map(|run| record::split_of(run));
+fn split_of(
+    settings: &Settings,
+    arguments: &ValidateArgs,
+    files: &[RecordedFile],
+) -> Result<String> {
+    let recorded = files.iter().find_map(RecordedFile::split);
     match (&arguments.split, recorded) {
         (Some(named), recorded) => {
-            settings.warn_of_split(named, recorded.as_deref());
+            warn_of_split(settings, named, recorded);
             Ok(named.clone())
         }
-        (None, Some(recorded)) => Ok(recorded),
+        (None, Some(recorded)) => Ok(recorded.to_owned()),
         // The contexts of conversations are in that file, and in no split.
         (None, None) if arguments.conversations.is_some() => {
             Ok(clariq_track_clariq::KIND.splits[0].name().to_owned())
@@ -111,8 +118,9 @@ fn refuse_unused(kind: &str, options: &ValidationOptions) -> Result<(), Problem>
 
 /// Warns of a run whose record says that it ranks a substitute of a collection, and notes that a language
 /// model wrote texts of it, if the record lists prompts.
-fn note_record(settings: &Settings, run: &Path) {
-    let Some(record) = record::read(run) else { return };
+fn note_record(settings: &Settings, file: &RecordedFile) {
+    let Some(record) = file.own() else { return };
+    let run = file.path();
     if let Some(remark) = &record.remark {
         settings.note(&format!("warning: {}: {remark}", run.display()));
     }

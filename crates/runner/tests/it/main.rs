@@ -29,6 +29,8 @@ mod pages;
 mod printed;
 mod public_reports;
 mod rank;
+#[cfg(target_os = "linux")]
+mod records;
 mod report;
 mod rewrites;
 mod run;

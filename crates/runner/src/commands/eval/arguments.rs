@@ -9,7 +9,7 @@ use clap::Args;
 use clariq_collections::evaluation::{ScoreOptions, TieRule};
 use clariq_core::{Hint, Problem, problem};
 use clariq_eval::Measure;
-use clariq_experiment::record;
+use clariq_experiment::record::{self, RecordedFile};
 use clariq_files::Source;
 use clariq_track_ikat::evaluation::AssessedBy;
 use clariq_tracks::TRACKS;
@@ -78,7 +78,7 @@ fn is_submission(file: &Path) -> bool {
 /// A file to score, and how measures score it.
 pub(super) struct EvalRequest<'a> {
     pub(super) arguments: &'a EvalArgs,
-    pub(super) file: PathBuf,
+    pub(super) file: RecordedFile,
     pub(super) by: ScoreOptions<'a>,
 }
 
@@ -156,8 +156,8 @@ impl EvalArgs {
             let hint = "the run is the file beside it, without the ending of the record";
             return Err(problem!((file.display().to_string()), "a run", "the record of one", hint));
         }
-        let depth = record::depth_of(&file);
-        let by = ScoreOptions { part: None, measures, ties: *ties, depth };
+        let file = RecordedFile::open(&file);
+        let by = ScoreOptions { part: None, measures, ties: *ties, depth: file.depth() };
         Ok(EvalRequest { arguments: self, file, by })
     }
 }

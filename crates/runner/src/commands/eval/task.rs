@@ -77,14 +77,6 @@ impl<'a> EvalTask<'a> {
         })
     }
 
-    /// The kind of the file, as records name it.
-    pub(super) fn file_kind(&self) -> &'static str {
-        match self {
-            Self::Official(_, OfficialTask::Needs) => "need",
-            _ => "run",
-        }
-    }
-
     /// Problems of the labels that do not prevent scoring.
     pub(super) fn warnings(&self) -> &[String] {
         match self {
@@ -96,11 +88,11 @@ impl<'a> EvalTask<'a> {
     /// Scores a file and prints what was found.
     pub(super) fn print(&self, settings: &Settings, request: &EvalRequest) -> Result<Outcome> {
         let EvalRequest { arguments, file, .. } = request;
-        let source = Source::new(file);
+        let source = Source::new(file.path());
         match self {
             Self::Official(official, task) => {
                 let found = official.score_as(task, &source)?;
-                print_official(settings, arguments, task, file, &found)
+                print_official(settings, arguments, task, file.path(), &found)
             }
             Self::Ikat(evaluation, assessed) => {
                 let cases = evaluation.score_with(&source, request.by.measures, assessed)?;
@@ -134,11 +126,11 @@ mod tests {
     fn scored(collection: &dyn Collection, split: Split, only: &Only) -> Result<Cases> {
         let measures = named_measures(&only.eval.measures)?;
         let request = only.eval.request(&measures, only.format)?;
-        let task = match only.eval.judgements(&request.file) {
+        let task = match only.eval.judgements(request.file.path()) {
             Some(qrels) => EvalTask::of_judgements(&only.eval, qrels)?,
             None => EvalTask::of(collection, split, &only.eval, &measures, 42)?,
         };
-        let source = Source::new(&request.file);
+        let source = Source::new(request.file.path());
         match task {
             EvalTask::Official(official, task) => {
                 official.score_as(&task, &source).map(|_| Cases::default())

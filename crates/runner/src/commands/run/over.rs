@@ -4,6 +4,7 @@ use super::RunArgs;
 use super::written::WrittenRuns;
 use crate::runs::note_remark;
 use crate::settings::Settings;
+use crate::target::collection_for;
 use clariq_collections::documents::document_files;
 use clariq_core::{Result, SplitRole};
 use clariq_experiment::reproduce::check_expected;
@@ -23,7 +24,7 @@ pub(super) fn run_over(
         Some(path) => Some(CandidateRun::read(&Source::new(path))?),
         None => None,
     };
-    let mut collection = settings.collection_for(systems, arguments.split.as_deref())?;
+    let mut collection = collection_for(settings, systems, arguments.split.as_deref())?;
     if !arguments.passages.is_empty() {
         let mut files = Vec::new();
         for path in &arguments.passages {
