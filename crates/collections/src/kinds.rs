@@ -218,10 +218,11 @@ impl Tracks {
         let problem =
             problem!(data.to_string(), "a folder with the files of a collection: {signs}", found);
         match self.meant(data) {
-            Some(meant) => problem.hint(format!("did you mean `--data {}`?", meant.display())),
-            None => problem.hint(hint),
+            Some(meant) => problem
+                .hint(format!("did you mean `--data {}`?", meant.display()))
+                .kind(ProblemKind::MissingFile),
+            None => problem.hint(hint).kind(ProblemKind::NoCollection),
         }
-        .kind(ProblemKind::MissingData)
     }
 }
 

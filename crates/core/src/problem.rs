@@ -71,9 +71,12 @@ pub enum ProblemKind {
     /// A file does not exist.
     #[error("missing file")]
     MissingFile,
-    /// A file of the data folder does not exist, or the folder has no collection.
+    /// A file of the data folder does not exist.
     #[error("missing file")]
     MissingData,
+    /// A folder has no collection.
+    #[error("missing file")]
+    NoCollection,
     /// No system of that name.
     #[error("")]
     UnknownSystem,
@@ -124,7 +127,7 @@ pub enum ProblemKind {
 impl ProblemKind {
     /// True if a file is missing.
     pub fn is_missing(self) -> bool {
-        matches!(self, Self::MissingFile | Self::MissingData)
+        matches!(self, Self::MissingFile | Self::MissingData | Self::NoCollection)
     }
 }
 

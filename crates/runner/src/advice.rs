@@ -9,6 +9,9 @@ use std::path::Path;
 pub(crate) fn advised(problem: &Problem) -> Hint {
     let commands = match problem.kind {
         ProblemKind::MissingData => missing_data(&problem.at.file),
+        ProblemKind::NoCollection => {
+            Hint::command("data fetch").and(" downloads the public collections")
+        }
         ProblemKind::UnknownSystem => Hint::command("systems").and(" lists the built-in systems"),
         ProblemKind::System => Hint::command("systems show bm25").and(" prints a system"),
         ProblemKind::NeedModel => {
@@ -51,6 +54,7 @@ mod tests {
     fn the_commands_that_are_advised_exist() {
         for kind in [
             ProblemKind::MissingData,
+            ProblemKind::NoCollection,
             ProblemKind::UnknownSystem,
             ProblemKind::System,
             ProblemKind::NeedModel,

@@ -148,7 +148,7 @@ fn models_that_do_not_fit_are_refused() {
         assert!(error.contains("bad.json") && error.contains(says), "{error}");
     };
     refused("{}", "need_model");
-    refused("", "need train");
+    refused("", "a need model as this program writes it");
     refused(&text.replace("\"need_model\": 3", "\"need_model\": 1"), "format 1");
     refused(&text.replacen("\"letters\"", "\"lettres\"", 1), "features of this program");
     let (before, rest) = text.split_once("\"intercept\": ").unwrap();
