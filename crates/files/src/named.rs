@@ -169,10 +169,14 @@ fn split(line: &str, delimiter: Option<u8>) -> Vec<&str> {
     }
 }
 
-/// The first line that is not blank and no comment, with its number.
+/// The first line that is not blank and no comment, with its number. A tab before the names is that of a
+/// column without one, such as the index of a frame.
 pub(crate) fn first_line(input: &FileContent) -> (u64, &str) {
-    let lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii));
-    let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#"));
+    let lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n'));
+    let mut lines = lines.filter(|(_, line)| {
+        let text = line.trim_ascii();
+        !text.is_empty() && !text.starts_with(b"#")
+    });
     let (number, line) = lines.next().unwrap_or((1, b""));
     (number, str::from_utf8(line).unwrap_or_default())
 }
