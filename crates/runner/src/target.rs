@@ -142,7 +142,7 @@ mod tests {
         ([None, Some("MTRAG"), Some("dev"), None, None], "MTRAG"),
         ([None, Some("iKAT"), None, None, None], "iKAT"),
         ([Some("sample-own"), None, None, Some("2024"), Some("a.json")], "own"),
-        ([Some("sample-ikat"), None, Some("dev"), Some("dev"), None], "iKAT"),
+        ([Some("sample-ikat"), None, Some("mtrag"), Some("dev"), None], "iKAT"),
         ([Some("sample-mtrag"), None, Some("mtrag-un"), None, Some("a.json")], "MTRAG"),
         ([Some("sample"), None, Some("2024"), None, None], "ClariQ"),
     ];
