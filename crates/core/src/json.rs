@@ -157,7 +157,7 @@ mod tests {
             ("[", "a.json:1: expected an object, found a list"),
             ("{\"a\": {}}", "a.json:1: expected a list at `a`, found an object"),
             ("\n", "a.json:2: expected JSON, found nothing"),
-            ("turn,a", "a.json:1: expected JSON, found a fault in column 3: expected ident"),
+            ("turn,a", "a.json:1: expected JSON, found a fault in column 2: expected ident"),
             (
                 "{\"a\":\n True}",
                 "a.json:2: expected JSON, found a fault in column 2: expected value",

@@ -309,7 +309,7 @@ fn lines_that_are_no_documents_are_named_by_what_they_are() {
         (
             "documents.jsonl",
             "{\"id\": \"a\", \"text\": \"one\"},\n",
-            "a fault in column 28: trailing characters",
+            "a fault in column 27: trailing characters",
             "a line is",
         ),
     ] {
