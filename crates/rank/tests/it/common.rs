@@ -59,9 +59,9 @@ impl Encoder for Counts {
             let place = |word| WORDS.iter().position(|known| *known == word);
             text.split(' ').filter_map(place).map(|place| place as u32).collect()
         };
-        let row = |token: &u32| (0..5).map(|place| f32::from(u8::from(place == *token)));
+        let row = |token: u32| (0..5).map(move |place| f32::from(u8::from(place == token)));
         let vectors = |tokens: Vec<u32>| {
-            let rows: Vec<f32> = tokens.iter().flat_map(row).collect();
+            let rows: Vec<f32> = tokens.iter().copied().flat_map(row).collect();
             TokenVectors::new(tokens, &rows)
         };
         Ok(texts.iter().map(|text| vectors(tokens(text))).collect())

@@ -247,7 +247,7 @@ fn every_stage_has_an_example() {
 }
 
 /// Stages that score by what they explain; the others tell why a document is where it is.
-const SCORING: [&str; 13] = [
+const SCORING: [&str; 14] = [
     "bm25",
     "candidates",
     "chat_rerank",

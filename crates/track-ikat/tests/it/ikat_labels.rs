@@ -141,7 +141,7 @@ fn ndcg() -> f64 {
 #[test]
 fn trec_runs_are_scored_by_the_grades_of_their_year() {
     let data = Data::with_labels();
-    let found = data.score("2024", &eval_request(&trec(&data, "0_1"))).unwrap();
+    let found = data.score("2024", &trec(&data, "0_1")).unwrap();
     let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
     let nist =
         ["nDCG@3", "nDCG@5", "nDCG@10", "RR(rel=2)", "R(rel=2)@10", "R(rel=2)@100", "Judged@10"];
@@ -150,7 +150,7 @@ fn trec_runs_are_scored_by_the_grades_of_their_year() {
     for (value, expected) in values.iter().zip([ndcg(), ndcg(), ndcg(), 0.5, 1.0, 1.0, 1.0]) {
         assert!((value - expected).abs() < 1e-6, "{values:?}: only the judged turn counts");
     }
-    let found = data.score("2025", &eval_request(&trec(&data, "1-1_1"))).unwrap();
+    let found = data.score("2025", &trec(&data, "1-1_1")).unwrap();
     assert_figures(
         &found,
         &[

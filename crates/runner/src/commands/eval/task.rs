@@ -145,7 +145,7 @@ mod tests {
     fn accepts(sample: &dyn Collection, line: &str) -> bool {
         let words = ["eval", "no.run"].into_iter().chain(line.split_whitespace());
         let Ok(only) = Only::try_parse_from(words) else { return false };
-        match scored(sample, ClariqSplit::Dev.as_split(), &only) {
+        match scored(sample, clariq_track_clariq::ClariqSplit::Dev.as_split(), &only) {
             Err(Error::Problem(problem)) => !problem.at.file.starts_with('-'),
             Err(Error::Io { .. }) => true,
             Ok(_) => panic!("{line}: scored a file that does not exist"),
