@@ -254,7 +254,8 @@ mod tests {
             below.map(|path| path.display().to_string()).collect()
         };
         assert_eq!(names(&listed.documents), ["a.tsv.GZ", "b/2.trecweb.zst", "b/c/1.JSONL"]);
-        assert_eq!(names(&listed.unread), ["notes.txt"]);
+        assert_eq!(names(&listed.texts), ["notes.txt"]);
+        assert!(listed.unread.is_empty());
         fs::write(folder.path().join("b/3.jsonl.bz2"), "").unwrap();
         let refused = DocumentFolder::list(folder.path()).unwrap_err().to_string();
         assert!(refused.contains("b/3.jsonl.bz2"), "{refused}");

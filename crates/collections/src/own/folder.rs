@@ -163,8 +163,11 @@ impl<'a> Folder<'a> {
                                     each: leave one kind in the folder";
                         bail!(one, "files of one kind", found, hint)
                     }
-                    (Some(_), None) => (listed.documents, None),
-                    _ => (listed.texts, Some(one.clone())),
+                    // A folder in the place of a file of records, as some programs write, has no texts.
+                    (None, _) if DocumentFileKind::of(one) == DocumentFileKind::Other => {
+                        (listed.texts, Some(one.clone()))
+                    }
+                    _ => (listed.documents, None),
                 }
             }
             ([one], None) => (vec![one.clone()], None),
