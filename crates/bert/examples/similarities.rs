@@ -53,7 +53,7 @@ impl Task {
         }
         if self.kind == "maxsim" {
             let model = BertEncoder::open(&self.folder, &options)?;
-            return self.max_sims(&model, &requests, &documents);
+            return Self::max_sims(&model, &requests, &documents);
         }
         let Model::Encoder(model) = Torch.open(&self.folder, ModelKind::Encoder, &options)? else {
             unreachable!("it is opened as an encoder");
@@ -69,7 +69,6 @@ impl Task {
 impl Task {
     /// The sum over a request's tokens of the largest product with a token of each document.
     fn max_sims(
-        &self,
         model: &BertEncoder,
         requests: &[&str],
         documents: &[&str],

@@ -1,8 +1,7 @@
 //! Whether a model fits into memory, before it is read.
 
-use clariq_core::{Result, bail};
+use clariq_core::{Result, bail, open_regular, read_regular};
 use serde_json::{Map, Value};
-use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use tch::Kind;
@@ -34,7 +33,7 @@ fn check(file: &Path, numbers: u64, kind: Kind, free: u64) -> Result<()> {
 /// The floating-point numbers in a file of safetensors; `None` if its header cannot be read, which is
 /// reported when its weights are.
 fn numbers_in(file: &Path) -> Option<u64> {
-    let mut file = File::open(file).ok()?;
+    let mut file = open_regular(file).ok()?;
     let mut length = [0; 8];
     file.read_exact(&mut length).ok()?;
     let mut header = Vec::new();
@@ -48,14 +47,19 @@ fn numbers_in(file: &Path) -> Option<u64> {
     Some(header.values().filter_map(of_tensor).sum())
 }
 
+/// The text of a file of the system.
+fn short_text(file: &str) -> Option<String> {
+    String::from_utf8(read_regular(Path::new(file), 1 << 20).ok()?).ok()
+}
+
 /// The memory that is free for this process.
 fn free_bytes() -> Option<u64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let text = short_text("/proc/meminfo")?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kilobytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
     let bytes = kilobytes * 1024;
     // A container has a limit of its own.
-    let number = |file: &str| fs::read_to_string(file).ok()?.trim().parse::<u64>().ok();
+    let number = |file: &str| short_text(file)?.trim().parse::<u64>().ok();
     let [most, used] = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"].map(number);
     let own = most.zip(used).map_or(u64::MAX, |(most, used)| most.saturating_sub(used));
     Some(bytes.min(own))

@@ -8,7 +8,7 @@
 //! * MPNet adds a bias per distance between tokens to attention, DeBERTa attends to distances, too;
 //! * ELECTRA and ALBERT may have shorter word vectors; ALBERT repeats its layers;
 //! * DistilBERT has no segments;
-//! * ModernBERT, Qwen3 and Gemma 3 have rotary positions, normalise before each part of a layer (Gemma
+//! * `ModernBERT`, Qwen3 and Gemma 3 have rotary positions, normalise before each part of a layer (Gemma
 //!   after it, too), and have a gated feed-forward part; some of their layers attend to near tokens, and
 //!   Qwen3's to earlier ones;
 //! * each family has its own classifier head.
@@ -170,7 +170,7 @@ impl Network {
         if self.shape.layer.scales_words {
             // The factor is rounded as the words are.
             let scale = Tensor::from((self.shape.hidden as f64).sqrt()).to_kind(states.kind());
-            states = states * scale.to_device(self.device());
+            states *= scale.to_device(self.device());
         }
         if let Some(norm) = &self.embedding_norm {
             states = self.norm(norm, &states)?;

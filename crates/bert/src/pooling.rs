@@ -11,6 +11,7 @@ use std::slice;
 use tch::{Device, Kind, Tensor};
 
 /// A step after pooling, with its weights.
+#[expect(clippy::option_option, reason = "no residual, one without a matrix, and one with it")]
 #[derive(Debug, Clone)]
 enum PoolingStep {
     Dense {

@@ -88,24 +88,21 @@ pub fn train(
 
 /// The folder that a training begins with.
 fn open_base(training: &Training) -> Result<ModelFolder> {
-    match training.recipe.objective.kind() {
-        ModelKind::Sparse => {
-            let sparse = sparse_base(training.base)?;
-            let checksum = sparse.checksum();
-            let mut transformer = sparse.transformer;
-            if is_sparse(training.base) {
-                transformer.checksum = checksum;
-            }
-            Ok(transformer)
+    if training.recipe.objective.kind() == ModelKind::Sparse {
+        let sparse = sparse_base(training.base)?;
+        let checksum = sparse.checksum();
+        let mut transformer = sparse.transformer;
+        if is_sparse(training.base) {
+            transformer.checksum = checksum;
         }
-        _ => {
-            let base = ModelFolder::open(training.base)?;
-            if head_names(base.shape.family).0.is_none() {
-                let hint = "sentence-transformers trains it, and its folder is read here";
-                bail!(training.base, "an encoder as a base", (base.shape.family.to_string()), hint);
-            }
-            Ok(base)
+        Ok(transformer)
+    } else {
+        let base = ModelFolder::open(training.base)?;
+        if head_names(base.shape.family).0.is_none() {
+            let hint = "sentence-transformers trains it, and its folder is read here";
+            bail!(training.base, "an encoder as a base", (base.shape.family.to_string()), hint);
         }
+        Ok(base)
     }
 }
 

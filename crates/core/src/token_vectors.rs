@@ -1,5 +1,5 @@
 //! Vectors of the tokens of a text, and their comparison: late interaction (Khattab and Zaharia,
-//! "ColBERT: Efficient and Effective Passage Search via Contextualized Late Interaction over BERT", SIGIR
+//! "`ColBERT`: Efficient and Effective Passage Search via Contextualized Late Interaction over BERT", SIGIR
 //! 2020).
 
 use half::f16;
@@ -92,7 +92,7 @@ impl RequestVectors<'_> {
         self.tokens.iter().zip(self.rows.chunks_exact(self.dim.max(1))).map(match_of).collect()
     }
 
-    /// The mean of the similarities of [`RequestVectors::matches`]: MaxSim, divided by the number of
+    /// The mean of the similarities of [`RequestVectors::matches`]: `MaxSim`, divided by the number of
     /// the request's tokens. 0 for a request without tokens.
     pub fn mean_max_sim(&self, document: &TokenVectors) -> f64 {
         let matches = self.matches(document);

@@ -117,9 +117,10 @@ pub fn check_model_opens(engine: Option<&dyn Engine>, name: &str, folder: &Path)
     let options = ModelOptions::default();
     let Err(refusal) = engine.open(folder, usual, &options) else { return Ok(()) };
     let mut others = ModelKind::OF_FOLDERS.into_iter().filter(|kind| *kind != usual);
-    match others.any(|kind| engine.open(folder, kind, &options).is_ok()) {
-        true => Ok(()),
-        false => Err(refusal),
+    if others.any(|kind| engine.open(folder, kind, &options).is_ok()) {
+        Ok(())
+    } else {
+        Err(refusal)
     }
 }
 

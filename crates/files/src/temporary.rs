@@ -35,6 +35,7 @@ impl Temporary {
     }
 
     /// Calls `create`, locks and lists its path, without an interrupt between these.
+    #[expect(clippy::disallowed_methods, reason = "it is a file or a folder of this process")]
     fn create<T>(create: impl Fn() -> io::Result<(T, PathBuf)>) -> io::Result<(T, Self)> {
         let mut listed = listed();
         loop {
@@ -150,6 +151,7 @@ enum Abandoned {
 }
 
 impl Abandoned {
+    #[expect(clippy::disallowed_methods, reason = "a file or a folder, which can be locked")]
     fn take(entry: &fs::DirEntry) -> Option<Self> {
         // A pipe is not waited for.
         let kind = entry.file_type().ok()?;

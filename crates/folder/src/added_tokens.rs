@@ -13,6 +13,7 @@ use std::path::Path;
 use tokenizers::{AddedToken, Tokenizer};
 
 /// A token of the settings.
+#[expect(clippy::struct_excessive_bools, reason = "the properties of a token in its file")]
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct NamedToken {
     pub(crate) content: String,

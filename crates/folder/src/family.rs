@@ -28,7 +28,7 @@ pub enum Family {
     ModernBert,
     /// Yang et al., arXiv 2505.09388: a decoder, whose tokens attend to earlier ones.
     Qwen3,
-    /// Gemma Team, arXiv 2503.19786: a decoder, or, as EmbeddingGemma, an encoder.
+    /// Gemma Team, arXiv 2503.19786: a decoder, or, as `EmbeddingGemma`, an encoder.
     Gemma3,
 }
 

@@ -1,8 +1,8 @@
-//! Folders of `MultiVectorEncoder` (sentence-transformers 6) and of PyLate, which give each token of a text
+//! Folders of `MultiVectorEncoder` (sentence-transformers 6) and of `PyLate`, which give each token of a text
 //! a vector: lengths of both sides, expansion of requests, and the tokens that do not count.
 //!
-//! PyLate has these settings in `config_sentence_transformers.json`, release 6 in those of its modules,
-//! which win. What PyLate does without a module is done as release 6 loads its folders.
+//! `PyLate` has these settings in `config_sentence_transformers.json`, release 6 in those of its modules,
+//! which win. What `PyLate` does without a module is done as release 6 loads its folders.
 
 use crate::files::{DOCUMENTED, read_object};
 use crate::late_interaction::{Expansion, LateInteraction, Strategy};
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 const MULTI_VECTOR: &str = "MultiVectorEncoder";
-/// The name of PyLate up to release 3.
+/// The name of `PyLate` up to release 3.
 const COLBERT: &str = "ColBERT";
 
 /// `config_sentence_transformers.json`.
@@ -59,7 +59,7 @@ pub(crate) fn is_late(root: &Path) -> Result<bool> {
     Ok(model_type.is_some_and(|name| [MULTI_VECTOR, COLBERT].contains(&name)))
 }
 
-/// The words that PyLate skips by default: Python's `string.punctuation`.
+/// The words that `PyLate` skips by default: Python's `string.punctuation`.
 fn punctuation() -> Vec<String> {
     let marks = ('!'..='~').filter(char::is_ascii_punctuation);
     marks.map(String::from).collect()
@@ -141,7 +141,7 @@ impl LateInteraction {
         Ok(())
     }
 
-    /// Reads lengths and expansion: those of the transformer's settings win over PyLate's.
+    /// Reads lengths and expansion: those of the transformer's settings win over `PyLate`'s.
     fn read_lengths(&mut self, transformer: &Path, settings: &Settings) -> Result<()> {
         let at = transformer.join("sentence_bert_config.json");
         let object = read_object(&at)?.unwrap_or_default();

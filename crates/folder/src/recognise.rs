@@ -3,9 +3,9 @@
 use crate::files::{COPY_AGAIN, INDEX, WEIGHTS};
 use crate::modules::{ModuleEntry, Modules};
 use crate::table::{FileUse, KnownFile, SERVED};
-use clariq_core::{Error, IoAction, ProblemKind, Result, bail, problem};
+use clariq_core::{Error, IoAction, ProblemKind, Result, bail, open_regular, problem};
 use serde_json::Value;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -93,7 +93,7 @@ fn is_pointer(file: &Path) -> bool {
     let mut beginning = [0; POINTER.len()];
     let is_file = file.metadata().is_ok_and(|known| known.is_file());
     is_file
-        && File::open(file).and_then(|mut file| file.read_exact(&mut beginning)).is_ok()
+        && open_regular(file).and_then(|mut file| file.read_exact(&mut beginning)).is_ok()
         && beginning == POINTER
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn check_numbers(weights: &[PathBuf]) -> Result<()> {
 
 /// The tensors of a safetensors file, by its header.
 pub(crate) fn header_of(file: &Path) -> Result<crate::Object> {
-    let mut open = File::open(file).map_err(Error::io(IoAction::Read, file))?;
+    let mut open = open_regular(file).map_err(Error::io(IoAction::Read, file))?;
     let mut length = [0; 8];
     // A damaged file is named where its tensors are read.
     if open.read_exact(&mut length).is_err() {

@@ -315,7 +315,9 @@ impl Table {
                 bail!(file, "{rows} weights, one per token", "{found}", OTHER_MODELS);
             }
             for (row, weight) in table.values.chunks_mut(dim).zip(weights) {
-                row.iter_mut().for_each(|value| *value *= weight);
+                for value in row {
+                    *value *= weight;
+                }
             }
         }
         Ok(table)
@@ -350,9 +352,10 @@ fn floats(file: &Path, name: &str, tensor: &TensorView) -> Result<Vec<f32>> {
             bail!(file, "{name} of 16, 32 or 64 bits", "{other:?}", hint)
         }
     };
-    match values.iter().all(|value| value.is_finite()) {
-        true => Ok(values),
-        false => Err(not_finite(file, name)),
+    if values.iter().all(|value| value.is_finite()) {
+        Ok(values)
+    } else {
+        Err(not_finite(file, name))
     }
 }
 

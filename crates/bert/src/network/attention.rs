@@ -46,12 +46,11 @@ impl Network {
         if wanted == WantedVectors::First {
             query = query.narrow(2, 0, 1);
         }
-        let mixed = match places.turns {
-            Some(turns) => self.attend_in_blocks([&query, &key, &value], batch, turns)?,
-            None => {
-                let weights = self.attention_weights(own, &query, &key, batch, places.distances)?;
-                self.products.matmul(&weights, &value)?
-            }
+        let mixed = if let Some(turns) = places.turns {
+            self.attend_in_blocks([&query, &key, &value], batch, turns)?
+        } else {
+            let weights = self.attention_weights(own, &query, &key, batch, places.distances)?;
+            self.products.matmul(&weights, &value)?
         };
         let mixed = mixed.transpose(1, 2).reshape([-1, heads * width]);
         match &batch.padding {

@@ -1,7 +1,7 @@
 //! Rotary positions and windows: what each layer attends to, in families that have no table of
 //! positions.
 //!
-//! Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding", arXiv 2104.09864: the two
+//! Su et al., "`RoFormer`: Enhanced Transformer with Rotary Position Embedding", arXiv 2104.09864: the two
 //! halves of a query or key are turned by angles that grow with its position.
 
 use super::Network;

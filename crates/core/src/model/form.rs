@@ -301,6 +301,7 @@ fn sentences(mut sentences: Vec<CitedSentence>) -> Option<Answer> {
 }
 
 /// A number that is whole and not negative: `3`, also as `3.0`.
+#[expect(clippy::cast_sign_loss, reason = "the number is not negative")]
 fn whole(number: f64) -> Option<usize> {
     (number.fract() == 0.0 && (0.0..1e9).contains(&number)).then_some(number as usize)
 }
@@ -433,7 +434,7 @@ mod tests {
         let form = AnswerForm::Order(4);
         for (text, read) in [
             (r#"{"order": [4, 2, 1, 3]}"#, Some((vec![3, 1, 0, 2], 0))),
-            (r#"[4, 2]"#, Some((vec![3, 1, 0, 2], 2))),
+            (r"[4, 2]", Some((vec![3, 1, 0, 2], 2))),
             (r#"{"order": [4, 4, 9, 2.0, 0, -1, 1.5]}"#, Some((vec![3, 1, 0, 2], 7))),
             (r#"{"order": [4]}"#, None),
             (r#"{"order": []}"#, None),

@@ -45,10 +45,9 @@ fn prompts(own: &FolderPrompts, reading: &ReadingOverrides) -> Option<String> {
     };
     let mut note = format!("puts {} and {}", of(query, "requests"), of(document, "documents"));
     if !unused.is_empty() {
-        note += &format!(
-            "; its prompt `{unused}` is for neither, as in sentence-transformers 6: `query_prompt` and \
-             `document_prompt` set others"
-        );
+        let others = "`query_prompt` and `document_prompt` set others";
+        let neither = "is for neither, as in sentence-transformers 6";
+        note = format!("{note}; its prompt `{unused}` {neither}: {others}");
     }
     Some(note)
 }

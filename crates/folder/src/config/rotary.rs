@@ -194,6 +194,7 @@ enum ClassifierPooling {
 }
 
 /// `rope_parameters` of a kind of layer.
+#[expect(clippy::struct_field_names, reason = "the keys of the file")]
 #[derive(Deserialize)]
 struct Rope {
     rope_theta: Option<f64>,

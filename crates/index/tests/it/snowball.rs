@@ -1,4 +1,4 @@
-//! The stems of the Snowball analysers against PyStemmer. `scripts/make-golden snowball` writes the files.
+//! The stems of the Snowball analysers against `PyStemmer`. `scripts/make-golden snowball` writes the files.
 
 use clariq_index::Analyzer;
 use std::fs;

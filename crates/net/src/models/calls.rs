@@ -287,13 +287,12 @@ impl Calls {
         }
         let kept = |index: usize| -> Result<Value> {
             let answer = self.state().journals[&caller.journal].get(&cache_keys[index]);
-            match answer {
-                Some(answer) => Ok(answer),
-                None => {
-                    let hint = "the file was changed meanwhile: run the command again";
-                    let expected = format!("the answer for {}", calls[index].about);
-                    bail!(&*caller.journal, expected, "none", hint)
-                }
+            if let Some(answer) = answer {
+                Ok(answer)
+            } else {
+                let hint = "the file was changed meanwhile: run the command again";
+                let expected = format!("the answer for {}", calls[index].about);
+                bail!(&*caller.journal, expected, "none", hint)
             }
         };
         let tell_kept = |is_cached: bool| -> Result<()> {

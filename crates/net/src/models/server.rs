@@ -342,7 +342,7 @@ fn served_as(model: &str, list: &[ListedModel]) -> Option<String> {
 pub(super) fn without_folder(model: &str) -> &str {
     let is_path = model.starts_with(['/', '\\', '~', '.'])
         || model.get(1..3) == Some(":\\")
-        || model.ends_with(".gguf");
+        || Path::new(model).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gguf"));
     let name = model.rsplit(['/', '\\']).next().filter(|_| is_path);
     name.unwrap_or(model)
 }

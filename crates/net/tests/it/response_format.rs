@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A request for a query.
-fn asked(form: AnswerForm) -> Vec<ChatRequest> {
+fn asked(form: &AnswerForm) -> Vec<ChatRequest> {
     requests(&["hello"])
         .into_iter()
         .map(|one| ChatRequest { form: Some(form.clone()), ..one })
         .collect()
 }
 
-fn complete(stub: &Stub, more: Value, form: AnswerForm) -> Result<Completion, Error> {
+fn complete(stub: &Stub, more: Value, form: &AnswerForm) -> Result<Completion, Error> {
     let folder = tempfile::tempdir().unwrap();
     let model = chat(&chat_config(stub, more), &session(CallOptions::default()), folder.path());
     model.complete(&asked(form), &|_, _| Ok(())).map(|mut all| all.remove(0))
@@ -27,7 +27,7 @@ fn complete(stub: &Stub, more: Value, form: AnswerForm) -> Result<Completion, Er
 fn a_server_is_told_the_form_in_the_way_of_the_table() {
     let stub = Stub::working();
     let sent = |more: Value| {
-        complete(&stub, more, AnswerForm::Grade(0..=3)).unwrap();
+        complete(&stub, more, &AnswerForm::Grade(0..=3)).unwrap();
         stub.received().pop().unwrap().body["response_format"].clone()
     };
     let schema = json!({
@@ -72,16 +72,16 @@ fn an_answer_is_read_behind_what_the_model_thinks_and_the_marks_of_its_template(
             let expected =
                 if is_inside { Some(Answer::Text("tents".to_owned())) } else { read.clone() };
             let stub = Stub::always(Reply::Json(completion(&text)));
-            let found = complete(&stub, json!({}), AnswerForm::Query).unwrap();
+            let found = complete(&stub, json!({}), &AnswerForm::Query).unwrap();
             assert_eq!((found.answer, found.thinking), (expected, thinking), "{text}");
         }
     }
     let own = json!({ "thinking": [["{{", "}}"]] });
     let stub = Stub::always(Reply::Json(completion("{{a}}{\"query\": \"tents\"}")));
-    let found = complete(&stub, own, AnswerForm::Query).unwrap();
+    let found = complete(&stub, own, &AnswerForm::Query).unwrap();
     assert_eq!(found.answer, Some(Answer::Text("tents".to_owned())));
     let stub = Stub::always(Reply::Json(completion("<think>a</think>flat tyre\n")));
-    let found = complete(&stub, json!({ "format": "text" }), AnswerForm::Query).unwrap();
+    let found = complete(&stub, json!({ "format": "text" }), &AnswerForm::Query).unwrap();
     assert_eq!(found.answer, Some(Answer::Text("flat tyre".to_owned())));
 }
 
@@ -89,7 +89,7 @@ fn an_answer_is_read_behind_what_the_model_thinks_and_the_marks_of_its_template(
 fn what_was_cut_is_not_read() {
     let mut cut = completion("{\"query\": \"tents\"}");
     cut["choices"][0]["finish_reason"] = "length".into();
-    let found = complete(&Stub::always(Reply::Json(cut)), json!({}), AnswerForm::Query).unwrap();
+    let found = complete(&Stub::always(Reply::Json(cut)), json!({}), &AnswerForm::Query).unwrap();
     assert_eq!((found.answer, found.cut), (None, true));
 }
 
@@ -103,11 +103,11 @@ fn a_server_that_refuses_the_form_names_the_key_that_changes_it() {
             ("json", "`format = \"prompt\"` in [models.far]"),
         ] {
             let more = json!({ "format": format });
-            let found = parts(complete(&stub, more, AnswerForm::Query));
+            let found = parts(complete(&stub, more, &AnswerForm::Query));
             assert!(found.contains(says), "{status} {format}: {found}");
         }
         let more = json!({ "format": "prompt" });
-        let found = parts(complete(&stub, more, AnswerForm::Query));
+        let found = parts(complete(&stub, more, &AnswerForm::Query));
         assert!(!found.contains("models.far.format"), "{found}");
     }
     let config = chat_config(&Stub::working(), json!({ "parameters": { "response_format": {} } }));
@@ -124,8 +124,8 @@ fn a_recording_has_the_form() {
     let registry = session(CallOptions::default());
     let config = chat_config(&stub, json!({}));
     let model = chat(&config, &registry, folder.path());
-    model.complete(&asked(AnswerForm::Query), &|_, _| Ok(())).unwrap();
-    model.complete(&asked(AnswerForm::Question), &|_, _| Ok(())).unwrap();
+    model.complete(&asked(&AnswerForm::Query), &|_, _| Ok(())).unwrap();
+    model.complete(&asked(&AnswerForm::Question), &|_, _| Ok(())).unwrap();
     assert_eq!(stub.received().len(), 2, "another form is another request");
     let mut lines = Vec::new();
     write_exchanges(&mut lines, &registry.calls().take_exchanges()).unwrap();
@@ -137,7 +137,7 @@ fn a_recording_has_the_form() {
     let replay = Some(Recording::read(&Source::memory("x", lines)).unwrap());
     let registry = session(CallOptions { replay, ..CallOptions::default() });
     let again = chat(&config, &registry, folder.path());
-    let read = again.complete(&asked(AnswerForm::Query), &|_, _| Ok(())).unwrap();
+    let read = again.complete(&asked(&AnswerForm::Query), &|_, _| Ok(())).unwrap();
     assert_eq!(read[0].answer, Some(Answer::Text("tents".to_owned())));
 }
 
@@ -175,6 +175,6 @@ fn the_name_of_a_model_has_no_folder() {
         let mut answer = completion("tents");
         answer["model"] = named.into();
         let stub = Stub::always(Reply::Json(answer));
-        assert_eq!(complete(&stub, json!({}), AnswerForm::Query).unwrap().model, kept);
+        assert_eq!(complete(&stub, json!({}), &AnswerForm::Query).unwrap().model, kept);
     }
 }

@@ -2,7 +2,7 @@
 //! the request.
 //!
 //! For each token of the request, the most similar token of the document counts (Khattab and Zaharia,
-//! "ColBERT", SIGIR 2020); the score is the mean of these similarities. With `before`, it is added to the
+//! "`ColBERT`", SIGIR 2020); the score is the mean of these similarities. With `before`, it is added to the
 //! score so far times that weight, as in Chen et al., "M3-Embedding", Findings of ACL 2024, who add the
 //! similarity of the texts' vectors to that of their tokens.
 

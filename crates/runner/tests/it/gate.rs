@@ -5,6 +5,7 @@ use snapbox::{assert_data_eq, str};
 
 /// 20 topics with one relevant document. The baseline ranks it first; `noise` ranks it second on three
 /// topics, `worse` on twelve.
+#[expect(clippy::format_collect, reason = "a few lines")]
 fn with_runs() -> Bench {
     let bench = Bench::with_sample();
     let topics = || (1..=20).map(|topic| format!("t{topic}"));
@@ -145,6 +146,7 @@ fn programs_get_the_verdict_and_complete_rows() {
 }
 
 #[test]
+#[expect(clippy::format_collect, reason = "a few lines")]
 fn topics_that_a_run_lacks_are_said_and_refused_if_strict() {
     let bench = with_runs();
     bench.edit("equal.run", |run| run.lines().skip(2).map(|line| format!("{line}\n")).collect());

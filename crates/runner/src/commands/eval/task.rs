@@ -114,7 +114,6 @@ mod tests {
     use clap::Parser;
     use clariq_collections::evaluation::Cases;
     use clariq_core::Error;
-    use clariq_track_clariq::ClariqSplit;
 
     #[derive(Parser)]
     struct Only {
