@@ -223,7 +223,7 @@ hint: a line is {"id": …, "text": …}, {"id": …, "said": [{"user": …}, �
         str![[r#"
 error: @/r.jsonl:1
   expected: a text at `text`
-     found: integer `1`
+     found: `1`
 hint: a line is {"id": …, "text": …}, {"id": …, "said": [{"user": …}, …]}, or an id, a tab and a text
 
 "#]]

@@ -79,7 +79,7 @@ mine.toml:3: expected a number, found string "x"
 
 mine.toml:3: expected stage.key=value, for example bm25.k1=0.9, found `k1=0.9`
 
-mine.toml:3: expected one of `name`, `description`, `chosen_on`, `based_on`, `set`, `expected`, found `stages`: unknown field `stages`
+mine.toml:3: expected one of `name`, `description`, `chosen_on`, `also`, `based_on`, `set`, `expected`, found `stages`: unknown field `stages`
 
 mine.toml:1: expected a name of letters, digits, `-`, `_` and `.`, found `my system`
 "#]]

@@ -55,7 +55,7 @@ fn similar_names_are_told() {
         changed("[[stages]]", "[[stage]]"),
         str![[r#"
 mine.toml:3
-  expected: one of `name`, `description`, `chosen_on`, `uses`, `conversation`, `space`, `rewrite`, `stages`, `tasks`, `models`, `need`, `answer`, `ask`, `expected`
+  expected: one of `name`, `description`, `chosen_on`, `also`, `uses`, `conversation`, `space`, `rewrite`, `stages`, `tasks`, `models`, `need`, `answer`, `ask`, `expected`
      found: `stage`: unknown field `stage`
 hint: did you mean `stages`?
 
@@ -75,7 +75,7 @@ hint: did you mean `analyzer`?
         changed("nltk", "nlkt"),
         str![[r#"
 mine.toml:5
-  expected: one of `nltk`, `english`, `lucene`
+  expected: one of `nltk`, `english`, `lucene`, `arabic`, `danish`, `dutch`, `finnish`, `french`, `german`, `greek`, `hungarian`, `italian`, `norwegian`, `portuguese`, `romanian`, `russian`, `spanish`, `swedish`, `tamil`, `turkish`
      found: `"nlkt"`: unknown variant `nlkt`
 hint: did you mean `nltk`?
 
@@ -119,7 +119,7 @@ hint: did you mean `depth`?
         changed("bm25", "bm52"),
         str![[r#"
 mine.toml:4
-  expected: a stage, one of `bm25`, `candidates`, `chat_rerank`, `competition`, `cross_encode`, `cutoff`, `dense`, `distinct`, `elasticsearch`, `exclude`, `exclude_asked`, `feedback`, `fuse`, `likelihood`, `no_question`, `open_questions`, `rerank`, `rm3`, `sparse`, `stop`
+  expected: a stage, one of `bm25`, `candidates`, `chat_rerank`, `competition`, `cross_encode`, `cutoff`, `dense`, `distinct`, `elasticsearch`, `exclude`, `exclude_asked`, `feedback`, `fuse`, `likelihood`, `maxsim`, `no_question`, `open_questions`, `rerank`, `rm3`, `sparse`, `stop`
      found: `bm52`
 hint: did you mean `bm25`?
 
@@ -169,7 +169,7 @@ hint: the documentation lists all stages and their keys (reference, Stages)
         changed("nltk", "klingon"),
         str![[r#"
 mine.toml:5
-  expected: one of `nltk`, `english`, `lucene`
+  expected: one of `nltk`, `english`, `lucene`, `arabic`, `danish`, `dutch`, `finnish`, `french`, `german`, `greek`, `hungarian`, `italian`, `norwegian`, `portuguese`, `romanian`, `russian`, `spanish`, `swedish`, `tamil`, `turkish`
      found: `"klingon"`: unknown variant `klingon`
 hint: the documentation lists all stages and their keys (reference, Stages)
 

@@ -58,7 +58,7 @@ fn one_topic_of_submissions_shows_its_statements_and_passages() {
         str![[r#"
 error: --topic
   expected: --task passages beside it
-     found: a submission with all of its parts
+     found: --task of all parts
 hint: --task ptkb_provenance compares its statements
 
 "#]]
@@ -196,7 +196,7 @@ fn a_ranking_beside_a_submission_is_of_its_split_and_no_page() {
 error: runs/ikat-sample/ikat-bm25.2023-test.passages.run
   expected: a submission, with the responses that the page shows
      found: a TREC run
-hint: name the submission, `runs/ikat-sample/ikat-bm25.2023-test.json`; `clariq compare` takes TREC runs
+hint: name the submission, `runs/ikat-sample/ikat-bm25.2023-test.json`
 
 "#]]
     );
