@@ -13,7 +13,7 @@
 //!   Qwen3's to earlier ones;
 //! * each family has its own classifier head.
 //!
-//! What a layer is made of is a row of a table ([`LayerForm`](clariq_folder::LayerForm)).
+//! A row of a table says what a layer is made of ([`LayerForm`](clariq_folder::LayerForm)).
 //! Three things are faster than in a literal transcription: query, key and value are one matrix
 //! product; padding is computed in attention alone; and where only `[CLS]` is wanted, the last layer
 //! computes nothing else. The tests compare it with the literal transcription of `rust_bert`, and
@@ -51,7 +51,7 @@ struct Layer {
     attention: Linear,
     attention_norm: Option<Linear>,
     before_inner: Option<Linear>,
-    /// Of a gated feed-forward part, the product that the activation is taken of and its factor.
+    /// In a gated feed-forward part, the product that is activated, and its factor.
     inner: Linear,
     outer: Linear,
     norm: Option<Linear>,
@@ -214,7 +214,7 @@ impl Network {
         norm.norm(states, self.shape.epsilon)
     }
 
-    /// What a part of a layer reads.
+    /// The input of a part of a layer.
     fn input(&self, norm: Option<&Linear>, states: &Tensor) -> Result<Tensor> {
         norm.map_or_else(|| Ok(states.shallow_clone()), |norm| self.norm(norm, states))
     }

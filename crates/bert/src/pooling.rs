@@ -17,7 +17,7 @@ enum PoolingStep {
     Dense {
         weight: SharedTensor,
         bias: Option<SharedTensor>,
-        /// What is added to the output: the input, or its product with a matrix.
+        /// Added to the output: the input, or its product with a matrix.
         residual: Option<Option<SharedTensor>>,
         activation: Activation,
     },

@@ -46,12 +46,12 @@ pub trait Evaluation: Sync {
     }
 }
 
-/// What is scored.
+/// The answers that are scored.
 #[derive(Clone, Copy)]
 pub enum Answers<'a> {
     /// A file: a run, a submission, or predicted needs.
     File(&'a Source),
-    /// A ranking.
+    /// A ranking without a file.
     Run(&'a Run),
 }
 

@@ -1,4 +1,4 @@
-//! What to do about a problem.
+//! Hints: the next step after a problem.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -14,7 +14,7 @@ pub enum SplitRole {
 }
 
 impl SplitRole {
-    /// What other data sets call the usual split with this role.
+    /// Other data sets' names of the usual split with this role.
     pub fn also(self) -> &'static [&'static str] {
         match self {
             Self::Learn => &["training"],

@@ -8,9 +8,9 @@ use half::slice::HalfFloatSliceExt;
 /// The side that a text is on: models may read requests and documents in different ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TextSide {
-    /// What is asked.
+    /// The side of requests.
     Request,
-    /// What is ranked.
+    /// The side of documents.
     Document,
 }
 

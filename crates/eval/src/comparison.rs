@@ -39,9 +39,9 @@ pub enum Aggregate {
     Bound(f64),
     /// The lowest and the highest mean over all orders of equal scores.
     Interval {
-        /// The lowest.
+        /// The lowest value of any order.
         lowest: f64,
-        /// The highest.
+        /// The highest value of any order.
         highest: f64,
     },
 }

@@ -19,7 +19,7 @@ const SAMPLES: u32 = 10_000;
 /// The usual power: the share of comparisons in which an effect of this size is found.
 const POWER: f64 = 0.8;
 
-/// What a gate demands of runs.
+/// The demands of a gate.
 #[derive(Debug, Clone, Copy)]
 pub struct GateRule {
     /// The fall of a mean that is still admitted, from 0.

@@ -177,7 +177,7 @@ pub struct RunRecord {
     /// The input of its system beyond one request.
     pub uses: Vec<String>,
     prompts: Vec<PromptFile>,
-    /// What scores of the run cannot be compared with, because of the documents that it ranks.
+    /// The scores with which those of the run cannot be compared, because of the documents that it ranks.
     pub remark: Option<String>,
     split: Option<String>,
     bank: Option<Digest>,

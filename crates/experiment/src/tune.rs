@@ -101,10 +101,10 @@ pub struct HeldOutMeans<'t> {
 /// The samples of the bootstrap of [`TuningGain`].
 const SAMPLES: u32 = 10_000;
 
-/// What tuning gains over the system as it is, by the measure that is maximised, on held-out topics.
+/// The gain of tuning over the system as it is, by the measure that is maximised, on held-out topics.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TuningGain {
-    /// The mean difference.
+    /// The mean of the differences by topic.
     pub difference: f64,
     /// Its 95 % interval: percentiles of 10,000 bootstrap samples of the topics.
     pub interval: (f64, f64),
@@ -352,7 +352,7 @@ impl TuningResult {
         HeldOutMeans { means, scores, choices: best.into_iter().flatten().collect() }
     }
 
-    /// What the choice of the other folds gains over the system as it is; none without one.
+    /// The gain of the choice of the other folds over the system as it is; none without one.
     pub fn gain(&self, held_out: &HeldOutMeans, seed: u64) -> Option<TuningGain> {
         let before = self.as_it_is.as_ref()?.scores.iter();
         let pairs = held_out.scores.iter().zip(before);

@@ -6,7 +6,7 @@
 //! meant. All further columns are ignored. Names are compared by their letters and digits, in lower case:
 //! `query-id`, `query_id` and `Query ID` are one name.
 
-/// What a column contains.
+/// The role of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The id of a document, in a file of documents.

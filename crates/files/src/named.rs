@@ -8,7 +8,7 @@ use crate::source::FileContent;
 use clariq_core::{Problem, ProblemKind, problem};
 use std::ops::ControlFlow;
 
-/// What a file with such a header contains.
+/// The kind of a file with such a header.
 pub(crate) struct NamedForm {
     /// The roles of the columns that are read.
     pub(crate) roles: [Role; 3],
@@ -23,7 +23,7 @@ pub(crate) struct NamedForm {
 /// The columns that a header names.
 pub(crate) struct NamedColumns<'f> {
     form: &'f NamedForm,
-    /// What separates columns; `None` for blanks.
+    /// The separator of columns; `None` for blanks.
     delimiter: Option<u8>,
     places: [usize; 3],
     width: usize,

@@ -58,14 +58,14 @@ impl NamedToken {
 pub(crate) struct AddedTokens {
     /// Special tokens by the key that names them.
     pub(crate) special: BTreeMap<&'static str, NamedToken>,
-    /// Those that the tokenizer's file has not, or has with other properties, in the order in which they
+    /// The tokens that the tokenizer's file has not, or has with other properties, in the order in which they
     /// are added.
     missing: Vec<NamedToken>,
     /// A token of the tokenizer's file that the settings have not, where these list all.
     pub(crate) in_file_alone: Option<String>,
 }
 
-/// What settings say, before it is compared with the tokenizer's file.
+/// The tokens of the settings, before they are compared with the tokenizer's file.
 #[derive(Default)]
 struct Settings {
     by_id: Option<BTreeMap<u32, NamedToken>>,
@@ -113,7 +113,7 @@ impl AddedTokens {
         tokenizer.add_tokens(self.missing.iter().map(NamedToken::to_added))
     }
 
-    /// What differs from the tokenizer's file.
+    /// The differences from the tokenizer's file.
     pub(crate) fn digest(&self) -> String {
         if self.missing.is_empty() { String::new() } else { format!(" added {:?}", self.missing) }
     }

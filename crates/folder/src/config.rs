@@ -59,15 +59,15 @@ pub struct ModelShape {
     pub attention_dropout: f64,
     /// The activation of feed-forward layers.
     pub activation: Activation,
-    /// What a layer is made of.
+    /// The parts of a layer.
     pub layer: LayerForm,
-    /// What each layer attends to, in families with rotary positions; empty elsewhere.
+    /// The kind of attention of each layer, in families with rotary positions; empty elsewhere.
     pub reaches: Vec<Reach>,
     /// The layers that score a pair.
     pub classifier: ClassifierForm,
 }
 
-/// What a layer of a family is made of.
+/// The parts of a layer of a family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a property of its own")]
 pub struct LayerForm {

@@ -123,7 +123,7 @@ pub(crate) fn read(
     Ok(sentence)
 }
 
-/// What the modules of such a folder read and write.
+/// The keys of the modules of such a folder.
 const OF_TOKENS: &str = "token_embeddings";
 
 impl LateInteraction {

@@ -1,4 +1,4 @@
-//! What a folder is, before its model is read: why it is none that can be read.
+//! The kind of a folder, before its model is read, and why it is none that can be read.
 
 use crate::files::{COPY_AGAIN, INDEX, WEIGHTS};
 use crate::modules::{ModuleEntry, Modules};

@@ -30,7 +30,7 @@ pub struct Sentence {
     pub late: Option<LateInteraction>,
 }
 
-/// What the modules after pooling read and write.
+/// The keys of the modules after pooling.
 const OF_TEXT: &str = "sentence_embedding";
 
 impl Sentence {

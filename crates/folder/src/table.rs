@@ -1,5 +1,5 @@
-//! What is done with every file and key of a model's folder that transformers 5.24, sentence-transformers
-//! 6.2 and peft 0.21 read. The loaders consult this table, and the page "Files of a model" is made of it.
+//! The files and keys of a model's folder that transformers 5.24, sentence-transformers 6.2 and peft 0.21
+//! read, with their effect here. The loaders consult this table, and the page "Files of a model" is made of it.
 //!
 //! One rule holds for all files: a key is *done* as in the library, *without effect* on a vector or score
 //! here, or *refused* unless it has a value that changes nothing. A key that is not in the table is passed
@@ -76,7 +76,7 @@ impl Keys {
     }
 }
 
-/// What is done with a file beside a model's weights.
+/// The use of a file beside a model's weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileUse {
     /// It counts as in the library.
@@ -96,7 +96,7 @@ pub struct KnownFile {
     pub name: &'static str,
     /// The library that reads it.
     pub reader: &'static str,
-    /// What is done with it here.
+    /// Its use here.
     pub is: FileUse,
 }
 

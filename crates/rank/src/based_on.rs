@@ -9,7 +9,7 @@ use toml::Value;
 
 /// A system or training recipe that is another one with other values of some keys.
 pub struct BasedOn {
-    /// Its own name.
+    /// The name of the system itself.
     pub name: String,
     /// Its own description in one line.
     pub description: String,

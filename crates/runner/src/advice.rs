@@ -1,4 +1,4 @@
-//! What to do about a kind of problem. The crates below say what they expected and found, and know no
+//! The next step for each kind of problem. The crates below say what they expected and found, and know no
 //! commands.
 
 use clariq_core::{Hint, Problem, ProblemKind};

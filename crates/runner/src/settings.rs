@@ -6,7 +6,7 @@ use crate::messages::{name_data, note, render, say};
 use crate::output::Format;
 use crate::progress;
 use clariq_collections::{Collection, DataDir, Kind};
-use clariq_core::{Engine, Error, Hint, Result, bail, gpu_number};
+use clariq_core::{Engine, Error, Hint, ProblemKind, Result, bail, gpu_number};
 use clariq_experiment::{Job, Observer, Session, SessionOptions, TextStores, needs_engine};
 use clariq_rank::Override;
 use clariq_systems::SystemConfig;
@@ -255,7 +255,8 @@ pub(crate) fn with_split_hint(error: Error) -> Error {
     if !is_known(&name) || Path::new(&name).exists() {
         return error;
     }
-    problem.hint(format!("a split has its option: `--split {name}`")).into()
+    let hint = format!("a split has its option: `--split {name}`");
+    problem.hint(hint).kind(ProblemKind::Other).into()
 }
 
 /// True if a collection usually has a split of that name.

@@ -1,4 +1,4 @@
-//! What a command works on: the collection and the split, resolved once from its arguments and from the
+//! The target of a command: its collection and split, resolved once from its arguments and from the
 //! files that it was given. The precedence is the table of the documentation (reference, Formats).
 
 use crate::settings::{Settings, is_known};
@@ -14,7 +14,7 @@ pub(crate) struct Target {
     pub(crate) split: Split,
 }
 
-/// What tells the kind of the collection, the strongest first.
+/// The signs of the kind of the collection, the strongest first.
 #[derive(Clone, Copy, Default)]
 struct Clues<'a> {
     /// The data folder that was named.

@@ -317,7 +317,7 @@ struct ConfigText {
     /// The file, for messages.
     name: String,
     text: String,
-    /// Of the file and, if it is based on another, of that.
+    /// The checksum of the file and, if it is based on another, of that.
     checksum: Checksum,
     based: Option<Box<Based>>,
 }

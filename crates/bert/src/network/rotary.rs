@@ -14,7 +14,7 @@ use tch::{Device, Kind, Tensor};
 /// The most queries whose scores are in memory at a time: at 12 heads and 8,192 tokens, 200 MB.
 const QUERIES: i64 = 512;
 
-/// What the layers of one kind attend to in texts of a length.
+/// The positions that layers of one kind attend to, in texts of a length.
 #[derive(Debug)]
 pub(super) struct Turns {
     reach: Reach,

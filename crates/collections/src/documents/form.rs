@@ -1,4 +1,4 @@
-//! What the keys and columns of documents are called: by the usual names, or as a person has named them.
+//! The names of the keys and columns of documents: the usual ones, or those that a person has given.
 
 use crate::DataDir;
 use clariq_core::{Error, Problem, problem};
@@ -29,9 +29,9 @@ pub struct DocumentForm {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NamedKeys {
-    /// That of the id.
+    /// The column of the id.
     pub(super) id: String,
-    /// Those whose texts, with blanks between them, are the text.
+    /// The columns whose texts, with blanks between them, are the text.
     pub(super) text: OneOrMany,
 }
 
@@ -136,7 +136,7 @@ impl DocumentForm {
         Ok(columns)
     }
 
-    /// What determines the documents of files, beside the content of these.
+    /// Everything that determines documents, beside the content of their files.
     pub(super) fn key(&self, files: &[Source]) -> String {
         let mut key = self.named.as_ref().map_or_else(String::new, |named| format!("{named:?}"));
         if self.texts_in.is_some() {

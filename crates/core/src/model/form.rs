@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 pub enum AnswerForm {
     /// A query: `{"query": "…"}`.
     Query,
-    /// So many queries at most: `{"queries": ["…", …]}`.
+    /// At most this number of queries: `{"queries": ["…", …]}`.
     Queries(usize),
     /// A question to the user: `{"question": "…"}`.
     Question,
@@ -69,7 +69,7 @@ pub struct DocumentOrder {
 /// A sentence of a response.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct CitedSentence {
-    /// Its text.
+    /// The sentence as it is shown.
     pub text: String,
     /// The passages that it rests on, as the model numbers them from 1.
     #[serde(default)]

@@ -123,7 +123,7 @@ impl MeasureSpec {
         Ok(Measure { spec: self, by, documents: false })
     }
 
-    /// What may follow its name.
+    /// The suffixes that its name may have.
     fn takes(&self) -> String {
         let parameters = self.parameters.iter().map(|parameter| format!("`{}`", parameter.name));
         let cutoff = (self.cutoff != CutoffRule::Never).then(|| "a cut-off".to_owned());

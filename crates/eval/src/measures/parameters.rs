@@ -77,7 +77,7 @@ pub(super) static JUDGED_ONLY: Parameter = Parameter {
     shown: |by| by.judged_only.then(|| "True".to_owned()),
 };
 
-/// Those of a measure of relevant documents.
+/// The parameters of a measure of relevant documents.
 pub(super) const OF_RELEVANCE: &[&Parameter] = &[&REL, &JUDGED_ONLY];
 
 fn set_rel(by: &mut MeasureParameters, value: &str) -> Result<()> {

@@ -1,10 +1,10 @@
-//! What a user is told about the folder of a model when it is opened.
+//! Notes about the folder of a model when it is opened.
 
 use clariq_core::{ModelKind, ReadingOverrides, Result};
 use clariq_folder::{FolderPrompts, unknown_keys};
 use std::path::Path;
 
-/// What the name of a model is followed by in notes: how it is read where the folder does not say it
+/// The text after the name of a model in notes: how it is read where the folder does not say it
 /// or says more than is read.
 pub(super) fn of_folder(
     folder: &Path,

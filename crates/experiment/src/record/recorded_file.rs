@@ -52,7 +52,7 @@ impl RecordedFile {
         Self { run: path.clone(), path, record: None, is_damaged }
     }
 
-    /// Its path.
+    /// The path of the run.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -23,12 +23,12 @@ pub struct Reach {
     pub factor: f64,
 }
 
-/// What a family's layers are made of, and what its keys mean when they are absent.
+/// The parts of a family's layers, and the meaning of its absent keys.
 struct Row {
     family: Family,
     /// The keys of its `config.json`.
     keys: &'static Keys,
-    /// Those that are not named as the fields of [`Config`] are, with these.
+    /// The keys that are not named as the fields of [`Config`] are, with these.
     names: &'static [(&'static str, &'static str)],
     /// The norms, without biases; sizes of heads are set from the keys.
     layer: LayerForm,

@@ -7,12 +7,12 @@ use clariq_core::{Error, Location, Problem, Result, bail};
 use clariq_files::MOST_OF_A_CONFIGURATION;
 use clariq_rank::{BasedOn, Override};
 
-/// What a file with `based_on` says.
+/// A file with `based_on`.
 pub(super) struct Based {
     file: BasedOn,
     /// The text of the system that it is based on.
     pub(super) text: ConfigText,
-    /// Its other values.
+    /// The values that differ from the other system's.
     pub(super) set: Vec<Override>,
 }
 

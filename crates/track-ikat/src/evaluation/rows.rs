@@ -77,7 +77,7 @@ struct Row {
     /// The same in configurations and in the scores of a whole submission.
     known_as: &'static str,
     measures: &'static [&'static str],
-    /// Those of them by which whole submissions are compared.
+    /// The rows by which whole submissions are compared.
     few: &'static [&'static str],
 }
 

@@ -108,13 +108,13 @@ fn parse_groups(input: &FileContent) -> Result<HashMap<RequestId, String>> {
     Ok(groups)
 }
 
-/// What the gate says of a comparison.
+/// The verdict of the gate on a comparison.
 pub(super) struct Verdict<'a> {
     compared: &'a ComparisonResult,
     rows: Vec<GateRow>,
     /// For each run and column, the mean share of judged documents among those that the measure counts.
     judged: Vec<Vec<Option<f64>>>,
-    /// What makes the comparison narrower than it looks.
+    /// The reasons why the comparison is narrower than it looks.
     remarks: Vec<String>,
     arguments: &'a GateArgs,
 }

@@ -1,4 +1,4 @@
-//! What `clariq eval` computes: one task, with the options that it has.
+//! The task of `clariq eval`, with the options that it has.
 
 use super::arguments::{EvalArgs, EvalRequest};
 use super::official::print_official;
@@ -17,7 +17,7 @@ use clariq_track_ikat::Ikat;
 use clariq_track_ikat::evaluation::{AssessedBy, IkatEvaluation};
 use std::path::Path;
 
-/// What is scored without the options of tracks, as messages call it.
+/// The answers that are scored without the options of tracks, as messages call them.
 const BY_NAME: &str = "measures by name";
 
 pub(super) enum EvalTask<'a> {
