@@ -98,7 +98,8 @@ impl<'a> RequestReader<'a> {
         let (request, statements) = request_in(&self.table, line, &|id| self.documents.find(id))?;
         if statements.is_some() && !self.takes_statements {
             let expected = "a request alone: the system ranks no statements";
-            return Err(problem!("", expected, "`statements` beside it"));
+            let hint = "leave `statements` out, or choose a system that ranks them";
+            return Err(problem!("", expected, "`statements` beside it", hint));
         }
         let statements = statements.unwrap_or_default();
         if statements.iter().any(|statement| statement.trim().is_empty()) {

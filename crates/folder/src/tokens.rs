@@ -281,7 +281,10 @@ fn expect_named_marks(path: &Path, tokenizer: &Tokenizer, config: &TokenizerConf
     }
     let empty = || tokenizer.encode("", true);
     let marks = guard::call(path, empty)?;
-    let (first, last) = (marks.get_tokens().first(), marks.get_tokens().last());
+    // The file may pad texts.
+    let own = marks.get_tokens().iter().zip(marks.get_attention_mask());
+    let own: Vec<&String> = own.filter(|(_, mask)| **mask == 1).map(|(token, _)| token).collect();
+    let (first, last) = (own.first().copied(), own.last().copied());
     for (key, own) in [("cls_token", first), ("sep_token", last)] {
         let named = config.added_tokens.special.get(key).map(|token| &token.content);
         if let (Some(named), Some(own)) = (named, own)

@@ -42,7 +42,9 @@ impl Clues<'_> {
         let split = self.split.or(self.recorded);
         let Some(folder) = self.folder else {
             let home = able.iter().copied().find(|kind| Some(kind.name) == self.home);
-            let of_split = || split.and_then(|name| having(name).first().copied());
+            // Documents of one's own are in no usual folder, so that their splits lead nowhere.
+            let is_released = |kind: &&'static Kind| kind.released.is_some();
+            let of_split = || split.and_then(|name| having(name).into_iter().find(is_released));
             return Ok(home.or_else(of_split).or(self.ending));
         };
         match TRACKS.kind_of(folder) {

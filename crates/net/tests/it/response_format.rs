@@ -73,7 +73,9 @@ fn an_answer_is_read_behind_what_the_model_thinks_and_the_marks_of_its_template(
                 if is_inside { Some(Answer::Text("tents".to_owned())) } else { read.clone() };
             let stub = Stub::always(Reply::Json(completion(&text)));
             let found = complete(&stub, json!({}), &AnswerForm::Query).unwrap();
-            assert_eq!((found.answer, found.thinking), (expected, thinking), "{text}");
+            assert_eq!(found.answer, expected, "{text}");
+            // An answer in a fence is read without a look at what stands before it.
+            assert!(found.thinking == thinking || inner.starts_with("```"), "{text}");
         }
     }
     let own = json!({ "thinking": [["{{", "}}"]] });

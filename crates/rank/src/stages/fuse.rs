@@ -185,7 +185,7 @@ mod tests {
         let with = |weights: &str| {
             let input = |stage: &str| format!("{{ stages = [{stage}] }}");
             let bm25 = input("{ stage = \"bm25\", analyzer = \"nltk\", depth = 3 }");
-            let sparse = "{ stage = \"sparse\", model = \"m\" }, { stage = \"cutoff\", depth = 2 }";
+            let sparse = "{ stage = \"sparse\", model = \"m\", depth = 3 }, { stage = \"cutoff\", depth = 2 }";
             let inputs = format!("[{bm25}, {}]", input(sparse));
             let text = format!(
                 "name = \"s\"\n[[stages]]\nstage = \"fuse\"\nmethod = \"weighted-sum\"\n\

@@ -129,7 +129,7 @@ fn options_without_an_effect_are_refused() {
         ("a.run --ties interval --out-file out.json", "--ties interval"),
         ("a.run -m R@5 --ties interval --out-file out.json", "--ties interval"),
         ("a.run -m R@5 --ties interval --per-topic", "--ties interval"),
-        ("a.run -m R@5 --task document_relevance", "--task"),
+        ("a.run -m R@5 --task document_relevance", "-m"),
         ("a.run -m R@5 --leaderboard", "--leaderboard"),
         ("a.run -m R@5 --multi-turn", "--multi-turn"),
         ("a.run --per-topic", "--per-topic"),

@@ -107,7 +107,7 @@ fn documents_of_ones_own_are_passages_to_answer_from() {
     bench.write("data/requests.dev.jsonl", request);
     let run = fail("run bm25-english --data data --split dev");
     assert!(run.contains("a request without `statements`"), "{run}");
-    assert!(run.contains("with a system that answers"), "{run}");
+    assert!(run.contains("by a system that answers"), "{run}");
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn a_run_is_scored_after_the_documents_have_grown() {
 #[test]
 fn a_folder_without_a_collection_is_named_by_every_command() {
     let bench = Bench::new().with_learned("");
-    bench.write("data/documents.csv", "id,text\na,one\n");
+    bench.write("data/documents.parquet", "PAR1");
     bench.write("one.run", "q1 0 a 1 1 t\n");
     let refused = |line: &str| bench.refused(&format!("{line} --data data --split dev"));
     let expected = refused("run bm25-english");

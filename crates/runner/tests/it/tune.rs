@@ -13,7 +13,7 @@ fn rows_show_what_varies() {
     let line = "-q tune bm25 --data data --grid bm25.k1=0.5,1 --set bm25.b=0.4 -m R@5";
     let tuned = bench.succeed(line).stdout;
     let rows: Vec<&str> = tuned.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(rows.len(), 4, "{tuned}");
+    assert_eq!(rows.len(), 5, "{tuned}");
     assert!(rows[1..3].iter().all(|row| row.starts_with("bm25.k1=")), "{tuned}");
     assert!(!tuned.contains("bm25.b"), "{tuned}");
     let set = bench.succeed(&line.replace("bm25.b=0.4", "bm25.b=0.9")).stdout;

@@ -202,7 +202,7 @@ fn expected_of(read: Result<EvalTable, Error>) -> String {
 fn problems_of_an_evaluation_table_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let data = DataDir::Folder(folder.path().to_owned());
-    assert_eq!(problem(EvalTable::open(&data, "t")).0, ProblemKind::MissingFile);
+    assert_eq!(problem(EvalTable::open(&data, "t")).0, ProblemKind::MissingData);
     assert_eq!(
         problem(EvalTable::open(&clariq_track_clariq::SAMPLE, "t")).0,
         ProblemKind::MissingFile

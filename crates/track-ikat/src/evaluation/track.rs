@@ -318,6 +318,11 @@ impl Evaluation for IkatEvaluation<'_> {
             bail!(source.name(), "the ranking of statements beside it", found, hint);
         }
         let scores = scores(&evaluated, self.labels()?, part, by.measures)?;
+        if let (Some(part), true) = (part, scores.is_empty()) {
+            let expected = format!("labels of {} of {}", part.name(), self.split.as_split().name());
+            let hint = "the data folder has labels of other parts, or of none";
+            bail!(source.name(), expected, "none", hint);
+        }
         let rankings = part.and_then(|part| evaluated.into_rankings(part));
         Ok(Cases { rankings, ..Cases::new(scores, warnings) })
     }

@@ -155,7 +155,7 @@ fn the_name_and_each_line_are_checked() {
         found(&validation),
         [
             "a file whose name ends in .jsonl: another name",
-            "JSON: `{` alone: an object is one line, as `jq -c .` writes it",
+            "JSON: a fault in column 1: EOF while parsing an object",
             "an object on each line: another value",
         ]
     );

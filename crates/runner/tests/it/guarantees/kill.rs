@@ -203,7 +203,7 @@ fn a_killed_export_leaves_no_folder_or_a_whole_one() {
             // What the killed one left is removed by the next.
             let names = bench.snapshot().into_keys();
             let left: Vec<_> =
-                names.filter(|name| name.to_string_lossy().contains(".tmp")).collect();
+                names.filter(|name| name.extension().is_some_and(|end| end == "tmp")).collect();
             assert!(left.is_empty(), "{left:?}");
         }
         assert!(files_in(&bench, "out") == complete);

@@ -178,7 +178,7 @@ fn tuning_prints_its_trials_and_what_each_fold_chooses() {
     let line = "tune ikat-bm25 --split 2023-test --folds 3 --format json --measure nDCG@3";
     let tuned = bench.succeed(&format!("{line} --grid passages.bm25.k1=0.5,0.9"));
     let rows: Value = serde_json::from_str(&tuned.stdout).unwrap();
-    assert_eq!((rows.as_array().unwrap().len(), &rows[2]["parameters"]), (3, &"held out".into()));
+    assert_eq!((rows.as_array().unwrap().len(), &rows[2]["parameters"]), (4, &"held out".into()));
     assert_eq!(tuned.stderr.matches("best on the other folds: ").count(), 3, "{}", tuned.stderr);
 }
 

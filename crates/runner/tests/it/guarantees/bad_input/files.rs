@@ -78,7 +78,7 @@ const BAD_INDEXES: &[Case] = &[
         "damaged index",
         DAMAGED,
         WITH_INDEX,
-        ["idx", "as `clariq index build` wrote them", "not as it was written"],
+        ["idx", "the files as they were written with the index", "not as it was written"],
     ),
 ];
 
