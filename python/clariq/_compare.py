@@ -176,7 +176,7 @@ def assert_not_worse(
 
     Examples:
         >>> baseline, run = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 1.0, "b": 2.0}}
-        >>> assert_not_worse(run, baseline, "RR", qrels={"1": {"b": 1}})
+        >>> assert_not_worse(run, baseline, "RR", qrels={"1": {"b": 1}})  # doctest: +ELLIPSIS
         held: no measure fell with p Holm <= 0.05 over 1 topic
         ...
 

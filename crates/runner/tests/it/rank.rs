@@ -74,7 +74,7 @@ fn a_bad_line_stops_or_gets_an_error_in_its_place() {
     let stopped = bench.run(&["rank", "bm25", "--data", "data", "--requests", "r.jsonl"]);
     assert_eq!(stopped.status, Some(2));
     assert_eq!(stopped.stdout, "", "nothing is answered before all requests are read");
-    for part in ["r.jsonl:2", "expected: ", "found: neither", "hint: "] {
+    for part in ["r.jsonl:2", "expected: ", "found: a request without them", "hint: "] {
         assert!(stopped.stderr.contains(part), "{}", stopped.stderr);
     }
     for form in ["", " --batch"] {
