@@ -283,13 +283,17 @@ impl TokenizerConfig {
         self.add_prefix_space.unwrap_or(false)
     }
 
-    /// The tokens that expand a request: `[MASK]`, or else the one that ends a text.
-    pub(crate) fn usual_expansion(&self) -> Vec<String> {
+    /// The tokens that expand a request: the mask, which BERT's tokenizers have without being told, or else
+    /// the one that ends a text.
+    pub(crate) fn usual_expansion(&self, family: Family) -> Vec<String> {
         let text = |token: &Value| {
             let content = token.get("content").unwrap_or(token).as_str();
             content.map(str::to_owned)
         };
-        [&self.mask_token, &self.eos_token].into_iter().flatten().filter_map(text).collect()
+        let usual_mask = ["Bert", "DistilBert", "Electra"].contains(&self.class(family));
+        let usual_mask = usual_mask.then(|| Value::from("[MASK]"));
+        let mask = self.mask_token.as_ref().or(usual_mask.as_ref());
+        [mask, self.eos_token.as_ref()].into_iter().flatten().filter_map(text).collect()
     }
 
     /// The class of the tokenizer without its ending, which Hugging Face's library derives from the

@@ -83,7 +83,7 @@ impl Tokenize {
             cut_at,
             model_most,
             lengths: [None; 2],
-            usual_expansion: config.usual_expansion(),
+            usual_expansion: config.usual_expansion(family),
             read,
             name,
         })

@@ -106,7 +106,7 @@ fn assert_near(found: &SparseVectors, expected: &Value, what: &str) {
 #[test]
 fn every_family_equals_transformers() {
     let models = models();
-    assert_eq!(models.len(), 9);
+    assert_eq!(models.len(), 11);
     for model in models {
         let folder = folder(&model);
         let name = model["name"].as_str().unwrap();
