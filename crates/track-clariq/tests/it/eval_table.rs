@@ -205,7 +205,7 @@ fn problems_of_an_evaluation_table_are_reported() {
     assert_eq!(problem(EvalTable::open(&data, "t")).0, ProblemKind::MissingData);
     assert_eq!(
         problem(EvalTable::open(&clariq_track_clariq::SAMPLE, "t")).0,
-        ProblemKind::MissingFile
+        ProblemKind::MissingData
     );
     assert_eq!(problem(read_file(folder.path())).1, "a directory");
     assert_eq!(problem(read_file(&folder.path().join("none"))).0, ProblemKind::MissingFile);

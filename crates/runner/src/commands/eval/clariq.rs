@@ -26,8 +26,8 @@ pub(super) struct ClariqEvalArgs {
     /// Conversations that a multi-turn run was made for: score whether its question is relevant, new,
     /// and not answered "no" in the labels, and after how many turns it asks nothing more
     #[arg(long, value_name = "FILE", 
-          conflicts_with_all = ["measures", "qrels", "ShownArgs", "task", "multi_turn", "no_answer",
-                                "leaderboard", "full"])]
+          conflicts_with_all = ["measures", "qrels", "per_topic", "ties", "out_file", "task",
+                                "multi_turn", "no_answer", "leaderboard", "full"])]
     conversations: Option<PathBuf>,
     /// Print a row for the challenge's leaderboard
     #[arg(long, conflicts_with_all = ["full", "measures"])]
