@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "report"))
 
 from browser import Browser  # noqa: E402
 
-PAGES = ["index", "start/ten-minutes", "reference/python", "tutorials/first-steps"]
+PAGES = ["index", "start/ten-minutes", "reference/python", "how-to/compare"]
 SCREENS = [(1280, "light"), (1280, "dark"), (800, "light"), (375, "light")]
 # Elements that stick out of the screen and are not in a box that scrolls.
 WIDE = """
@@ -27,12 +27,11 @@ WIDE = """
   return [...wide];
 })()
 """
-# Commands, and code of a notebook, that stick out of their block.
+# Commands that stick out of their block.
 COMMANDS = """
-[...document.querySelectorAll(
-  '.language-sh code, .language-console code > span:has(> .gp), .highlight-ipynb pre')]
+[...document.querySelectorAll('.language-sh code, .language-console code > span:has(> .gp)')]
   .filter(line => line.getBoundingClientRect().right > document.documentElement.clientWidth + 1
-    || line.matches('code, pre') && line.scrollWidth > line.clientWidth + 1)
+    || line.matches('code') && line.scrollWidth > line.clientWidth + 1)
   .map(line => line.textContent.trim())
 """
 # What the theme's button copies: the visible text of the element that it marks.

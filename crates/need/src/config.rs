@@ -48,7 +48,7 @@ pub enum NeedConfig {
 
 const HINT: &str = "the documentation lists the need models and their keys (reference, Models)";
 
-/// The default of `c`, chosen by cross-validation on train; docs/experiments.md has the table.
+/// The default of `c`, chosen by cross-validation on train; configs/EXPERIMENTS.md has the table.
 fn default_c() -> f64 {
     0.03
 }
