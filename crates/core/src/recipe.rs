@@ -24,16 +24,16 @@ pub struct Recipe {
     pub description: String,
     /// The model that training begins with: a name, or a folder.
     pub base: String,
-    /// The objective of the training.
+    /// The objective of the training, see below.
     pub objective: Objective,
     /// Passes over the examples; fractions are allowed.
     pub epochs: f64,
-    /// The highest rate of the schedule.
+    /// The highest learning rate of the schedule.
     pub learning_rate: f64,
-    /// The share of all steps in which the rate rises from 0.
+    /// The share of all steps in which the learning rate rises from 0.
     #[serde(default)]
     pub warm_up: f64,
-    /// The learning rate after warm-up.
+    /// The learning rate after warm-up: `constant`, or `linear`, which falls to 0 at the last step.
     #[serde(default)]
     pub schedule: Schedule,
     /// Decoupled weight decay (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR
@@ -48,18 +48,19 @@ pub struct Recipe {
     /// The longest text in tokens; longer texts are cut.
     #[serde(default = "number::<50, _>")]
     pub max_tokens: usize,
-    /// True if `max_tokens` grows with the documents of a cross-encoder's training, as far as its base
-    /// reads. It is false where that is done.
+    /// `true`: `max_tokens` grows until a cross-encoder reads 19 of 20 documents whole, as far as its base reads; the
+    /// card has the number.
     #[serde(default, skip_serializing_if = "is_default")]
     pub lengthen: bool,
     /// Texts or pairs of a step that pass through the network together, by default all: fewer need
     /// less memory. The gradient is that of the whole step, and dropout is drawn anew.
     #[serde(default, skip_serializing_if = "is_default")]
     pub group: Option<usize>,
-    /// The numbers that matrix products of the training take; all else is 32-bit floats.
+    /// The numbers that matrix products of the training take, `f32` or `bf16`; all else is 32-bit floats.
     #[serde(default, skip_serializing_if = "is_default")]
     pub precision: Precision,
-    /// The splits whose labels it is trained on.
+    /// The splits whose labels it is trained on, `["train"]` by default; with `["train", "dev"]`, the model that answers
+    /// test is also trained on dev, as the challenge allows, and the system declares `dev-labels`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub train_on: TrainOn,
     /// Everything random follows from it.
@@ -81,7 +82,7 @@ pub struct Recipe {
     /// Steps between two evaluations, if topics are held out.
     #[serde(default = "number::<20, _>")]
     pub evaluate_every: usize,
-    /// Steps between two checkpoints.
+    /// Steps between two checkpoints, from which `--resume` continues.
     #[serde(default = "number::<50, _>")]
     pub checkpoint_every: usize,
 }

@@ -39,9 +39,14 @@ const USUAL_SHARE: f64 = 0.1;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ChatKeys {
+    /// Tokens that are written at most; the default is that of the use.
     max_tokens: Option<NonZeroU32>,
+    /// Randomness of sampling, from 0 (none, the default) to 2.
     temperature: Option<f64>,
+    /// The seed of sampling (42).
     seed: Option<u64>,
+    /// The largest share of answers that may have another form than was asked for; the default is that of
+    /// `[models.NAME]`.
     unread: Option<f64>,
 }
 

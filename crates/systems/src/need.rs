@@ -35,6 +35,7 @@ pub struct FewShotConfig {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FewShotKeys {
+    /// Requests of each need in the prompt, from train.
     #[serde(default = "number::<2, _>")]
     examples: usize,
 }

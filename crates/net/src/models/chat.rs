@@ -41,17 +41,19 @@ enum ChatDialect {
 table! {
     /// A chat model behind a server.
     ChatConfig {
+        /// `v1` alone has chat models.
         #[serde(default)]
         dialect: ChatDialect,
-        /// How the server is told the form of an answer.
+        /// How the server is told the form of an answer: `schema` (default), `json`, `prompt` or `text`.
         #[serde(default)]
         pub(super) format: AnswerFormat,
-        /// The largest share of answers that may have another form, where the use of the model has none.
+        /// The largest share of answers that may have another form than was asked for, where the table that uses the
+        /// model has no such key; 0.1 if neither has.
         pub(super) unread: Option<f64>,
-        /// The marks around what the model thinks before it answers.
+        /// Pairs of marks around what the model thinks before it answers, as in `[["<think>", "</think>"]]`; `[]` for none.
         #[serde(default)]
         pub(super) thinking: Marks,
-        /// Parameters of requests: set, given another name, or left out.
+        /// Parameters of requests that are set, given another name, or left out.
         #[serde(default)]
         pub(super) parameters: Parameters,
     }

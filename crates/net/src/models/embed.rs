@@ -21,15 +21,16 @@ const MOST_DIMENSIONS: usize = 65_536;
 table! {
     /// An encoder behind a server.
     EmbedConfig {
+        /// The paths and forms of the server's API, see below: `v1` or `tei`.
         #[serde(default)]
         pub(super) dialect: Dialect,
         /// Documents of a call.
         #[serde(default = "positive::<DEFAULT_BATCH>")]
         pub(super) batch: NonZeroUsize,
-        /// True if the server truncates texts that are too long instead of refusing them (`tei`).
+        /// `true`: the server cuts texts that are too long; otherwise it refuses them (`tei`).
         #[serde(default)]
         pub(super) truncate: bool,
-        /// The length that vectors must have.
+        /// The length that vectors must have, at most 65,536.
         pub(super) dimensions: Option<NonZeroUsize>,
         /// Text before every request.
         #[serde(default)]
@@ -37,7 +38,7 @@ table! {
         /// Text before every document.
         #[serde(default)]
         pub(super) document_prompt: String,
-        /// True if vectors are scaled to length 1 and compared by cosine, and not by dot product.
+        /// `true`: vectors are scaled to length 1 and compared by cosine; `false`: by dot product.
         #[serde(default = "yes")]
         pub(super) normalise: bool,
     }

@@ -12,12 +12,13 @@ use std::path::PathBuf;
 table! {
     /// A reranker behind a server.
     RerankConfig {
+        /// The paths and forms of the server's API, see below: `v1` or `tei`.
         #[serde(default)]
         pub(super) dialect: Dialect,
         /// Documents of a call.
         #[serde(default = "positive::<DEFAULT_BATCH>")]
         pub(super) batch: NonZeroUsize,
-        /// True if the server truncates texts that are too long instead of refusing them (`tei`).
+        /// `true`: the server cuts texts that are too long; otherwise it refuses them (`tei`).
         #[serde(default)]
         pub(super) truncate: bool,
     }

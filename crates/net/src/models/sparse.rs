@@ -24,12 +24,13 @@ enum SparseDialect {
 table! {
     /// A sparse encoder behind a server: text-embeddings-inference alone has them.
     SparseConfig {
+        /// `tei` alone has sparse encoders.
         #[serde(rename = "dialect", default)]
         _dialect: SparseDialect,
         /// Documents of a call.
         #[serde(default = "positive::<DEFAULT_BATCH>")]
         pub(super) batch: NonZeroUsize,
-        /// True if the server truncates texts that are too long instead of refusing them.
+        /// `true`: the server cuts texts that are too long; otherwise it refuses them.
         #[serde(default)]
         pub(super) truncate: bool,
         /// Text before every request.

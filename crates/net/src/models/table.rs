@@ -31,20 +31,22 @@ macro_rules! table {
         #[derive(Clone, PartialEq, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct $name {
-            /// The address, up to and including the version: `http://localhost:8080/v1`.
+            /// The address that the paths are appended to, up to and including the version, without name, password or
+            /// query: `http://localhost:8080/v1`.
             url: String,
-            /// The name of the model on the server.
+            /// The name of the model on the server; `default` stands for the only one that `GET url/models` lists. TEI
+            /// serves one model and gets no name; the key then tells models apart in records.
             model: String,
-            /// The number of concurrent calls.
+            /// Calls that are sent at the same time, at most 256.
             #[serde(default = "positive::<8>")]
             concurrency: NonZeroUsize,
-            /// Seconds for a connection and for a whole answer.
+            /// Seconds for a connection, and for a whole answer, at most 86,400.
             #[serde(default = "positive::<120>")]
             timeout: NonZeroUsize,
-            /// Number of retries for a call without an answer, or while the server is too busy.
+            /// How often a call is repeated that has no answer, or the status 408, 429 or 5xx.
             #[serde(default = "number::<3, _>")]
             retries: u32,
-            /// A PEM file with the authority of the server's certificate.
+            /// PEM file with the authority of the server's certificate.
             ca: Option<PathBuf>,
             $($own)*
         }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct T5Rewrite {
+    /// The folder of a T5, such as `castorini/t5-base-canard`.
     model: String,
     /// The number of beams of the search; 1 is greedy search.
     #[serde(default = "positive::<4>")]

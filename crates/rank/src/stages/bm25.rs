@@ -73,17 +73,30 @@ pub(super) struct Ready {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Bm25Keys {
+    /// How texts are cut into words: an analyser, see below.
     analyzer: Analyzer,
+    /// `okapi`, `lucene` (default), `lucene-default` (document lengths rounded to one byte as in Lucene, empty
+    /// documents left out), `bm25plus`, `bm25l`; or `ql`, query likelihood with Dirichlet's smoothing as in Lucene.
     variant: Option<Variant>,
+    /// How soon further occurrences of a word add nothing: 1.2 for `lucene`, 1.5 for the others.
     k1: Option<f64>,
+    /// How strongly long documents are penalised, from 0 to 1 (0.75).
     b: Option<f64>,
+    /// What a word adds at least (1 for `bm25plus`, 0.5 for `bm25l`).
     delta: Option<f64>,
+    /// The smoothing of `ql`, instead of `k1`, `b` and `delta` (1000).
     mu: Option<f64>,
+    /// The maximum number of documents.
     depth: NonZeroUsize,
+    /// Fill the ranking with documents that share no word with the request, score 0: `true`, `false` (default), or
+    /// `"bank"`, only in a bank of questions and among the candidates of a request.
     #[serde(default)]
     pad: Padding,
+    /// The order of equal scores: `id` (descending id, as trec_eval), `anserini`, or `{ numpy = [BANK, …] }`: on the
+    /// banks whose checksums begin so, as the published run does, on all others as `id`.
     #[serde(default)]
     ties: TieSetting,
+    /// Put no blank before what the system says, as the published multi-turn baseline of ClariQ does.
     #[serde(default)]
     glued: bool,
 }

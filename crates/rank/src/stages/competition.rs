@@ -29,6 +29,7 @@ struct Competition {
     /// The weight of the logarithm of the final share, beside the similarity.
     #[serde(default)]
     prize: f32,
+    /// A space for this stage alone.
     #[serde(skip_deserializing)]
     space: SpaceConfig,
 }

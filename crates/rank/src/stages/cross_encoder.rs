@@ -19,14 +19,17 @@ struct CrossEncoderStage {
     /// `rerank`, or `cross_encode`, which ranks all documents with a text.
     #[serde(skip)]
     stage: &'static str,
+    /// The cross-encoder, or the folder of a monoT5.
     model: String,
-    /// The longest pair in tokens, by default that of the model's folder; the longer text is cut first.
+    /// The longest pair in tokens, by default that of the model's folder; the longer text is cut first, of a monoT5's
+    /// pair the document.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<usize>,
     /// The number of documents that are reordered; the default is that of the published baseline.
     #[serde(default = "positive::<30>")]
     depth: NonZeroUsize,
-    /// The part of a conversation that the pairs contain.
+    /// The part of a conversation that the pairs contain: everything said (`all`), the user's last utterance (`last`), or
+    /// the last utterance with its context (`context`).
     #[serde(default, skip_serializing_if = "QueryText::is_all")]
     query: QueryText,
 }

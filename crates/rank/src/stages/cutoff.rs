@@ -10,6 +10,7 @@ use std::num::NonZeroUsize;
 pub(super) struct Cutoff {
     /// The maximum number of documents.
     depth: NonZeroUsize,
+    /// Keep only those of them with at least this score.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_score: Option<f64>,
 }

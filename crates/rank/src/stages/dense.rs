@@ -31,14 +31,14 @@ struct Dense {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DenseKeys {
-    /// The number of documents of a ranking; all if left out.
+    /// The maximum number of documents; all if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<NonZeroUsize>,
-    /// Rank nothing if the best similarity to a text of the user is below this.
+    /// With `weights`: rank nothing if the best similarity to a text of the user is below this.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_likeness: Option<f32>,
-    /// Leave documents out that are at least as similar to a text of the system: they are the same
-    /// in other words.
+    /// With `weights`: leave out documents at least this similar to a question that was asked, because they are the
+    /// same in other words.
     #[serde(skip_serializing_if = "Option::is_none")]
     repeat: Option<f32>,
 }

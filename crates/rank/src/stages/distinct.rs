@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 struct Distinct {
     /// The similarity above which a document repeats a better one.
     same: f32,
+    /// A space for this stage alone.
     #[serde(skip_deserializing)]
     space: SpaceConfig,
 }

@@ -26,6 +26,7 @@ impl SameQuestion {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExcludeAsked {
+    /// How questions are compared: by their `text`, or by their `words`, whatever the white space.
     #[serde(default)]
     by: SameQuestion,
 }

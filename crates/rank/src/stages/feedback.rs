@@ -31,6 +31,7 @@ struct Feedback {
     /// The number of neighbours of a document.
     #[serde(default = "positive::<10>")]
     hub_neighbours: NonZeroUsize,
+    /// A space for this stage alone.
     #[serde(skip_deserializing)]
     space: SpaceConfig,
 }

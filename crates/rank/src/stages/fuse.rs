@@ -21,14 +21,19 @@ enum FusionMethod {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FusionParameters {
+    /// `reciprocal-rank` (Cormack, Clarke and Büttcher, SIGIR 2009) or `weighted-sum`.
     method: FusionMethod,
+    /// One per input, or by the name of a stage that one input has, as in `{ dense = 2.0 }`; 1 each if left out.
     #[serde(default)]
     weights: InputWeights,
+    /// Before `weighted-sum`: `none` (default), `min-max`, or `z-score`, the distance from the lowest score in standard
+    /// deviations.
     #[serde(default)]
     normalise: Normalise,
     /// The constant of `reciprocal-rank`.
     #[serde(default = "number::<DEFAULT_K, _>")]
     k: f64,
+    /// The maximum number of documents.
     depth: NonZeroUsize,
 }
 

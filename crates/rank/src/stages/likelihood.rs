@@ -17,17 +17,18 @@ use std::num::NonZeroUsize;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Likelihood {
+    /// The folder of a T5.
     model: String,
-    /// The longest conversation in tokens, cut at its beginning; by default that of the generator.
+    /// The longest conversation in tokens, cut at its beginning; by default that of the generator. Longer documents are cut at their end.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<usize>,
     /// The number of documents that are reordered.
     #[serde(default = "positive::<30>")]
     depth: NonZeroUsize,
-    /// The part of a conversation that the documents are likely after.
+    /// The part of a conversation that the documents are likely after, as for `rerank`.
     #[serde(default, skip_serializing_if = "QueryText::is_all")]
     query: QueryText,
-    /// Text before it.
+    /// Text before it, such as the task that the T5 was trained with.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     prefix: String,
 }

@@ -30,7 +30,7 @@ const KEPT_BYTES: usize = 256 << 20;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MaxSim {
-    /// The folder of an encoder.
+    /// The folder of an encoder, or of a model that gives each token a vector.
     model: String,
     /// The longest text in tokens; by default that of the folder.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ pub(super) struct MaxSim {
     /// The number of documents that are reordered.
     #[serde(default = "positive::<100>")]
     depth: NonZeroUsize,
-    /// The part of a conversation whose tokens are answered.
+    /// The part of a conversation whose tokens are answered, as for `rerank`.
     #[serde(default, skip_serializing_if = "QueryText::is_all")]
     query: QueryText,
     /// The weight of the score so far, which is added; without it, the score so far does not count.

@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NoQuestion {
-    /// The rank, from 1; a shorter ranking gets it at the end.
+    /// The rank of the empty question, from 1; a shorter ranking gets it at the end.
     rank: NonZeroUsize,
     /// Only for requests with a predicted need of at most this; not for those without a prediction.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -31,11 +31,12 @@ struct Sparse {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SparseKeys {
+    /// The name or folder of a sparse encoder.
     model: String,
     /// The longest text in tokens, by default that of the model's folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<usize>,
-    /// Documents of a ranking.
+    /// The maximum number of documents.
     depth: NonZeroUsize,
     /// Weights of a document below this share of its largest one are not indexed.
     #[serde(skip_serializing_if = "Option::is_none")]

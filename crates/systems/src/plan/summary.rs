@@ -12,11 +12,12 @@ use std::num::NonZeroUsize;
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SummaryRule {
+    /// The folder of a T5.
     model: String,
     /// The text before the passages, which are joined by blanks.
     #[serde(default = "default_prefix")]
     pub prefix: String,
-    /// The number of first tokens of prefix and passages that are read.
+    /// The number of first tokens of prefix and passages that are read; longer texts are cut at their end.
     #[serde(default = "number::<512, _>")]
     max_tokens: usize,
     /// The number of beams of the search; 1 is greedy search.
@@ -25,9 +26,10 @@ pub struct SummaryRule {
     /// The power of a text's length by which its log-probability is divided.
     #[serde(default = "number::<2, _>")]
     length_penalty: f64,
-    /// The fewest and the most tokens of a summary, including the start token.
+    /// The fewest tokens of a summary, including the start token.
     #[serde(default = "number::<50, _>")]
     min_length: usize,
+    /// The most tokens of a summary, including the start token.
     #[serde(default = "number::<250, _>")]
     max_length: usize,
 }

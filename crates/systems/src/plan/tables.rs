@@ -20,7 +20,7 @@ const ANSWER: ChatDefaults = ChatDefaults {
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerConfig {
-    /// The class of the system, which limits its input.
+    /// The class of the system, which limits its input: `automatic`, `manual` or `only-response`.
     pub class: SystemClass,
     /// The number of passages in a submission per turn.
     #[serde(default = "number::<100, _>")]
@@ -28,18 +28,20 @@ pub struct AnswerConfig {
     /// The choice of the statements that an answer uses; without it, none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statements: Option<StatementRule>,
-    /// The number of responses per turn, each from passages of its own.
+    /// The number of responses per turn: the first is from the best `sources` passages, the second from the next ones,
+    /// and so on.
     #[serde(default = "number::<1, _>")]
     pub responses: usize,
-    /// The composition of the text; without it, the system only ranks.
+    /// The composition of the text; without it and the task `sentences`, the system only ranks.
     pub response: Option<ResponseRule>,
-    /// The chat model that writes the text; without it, the text is an extract.
+    /// The chat model that writes the text, and the task `sentences` is left out; without it, the text is an extract.
     #[serde(rename = "chat", skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub writer: Option<Chat>,
     /// The T5 that writes the text by summarising passages; without it, the text is an extract.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<SummaryRule>,
-    /// The condition for the best passage to fit the utterance; without it, every passage fits.
+    /// Where no passage fits a first utterance, `ask` says so; without it, every passage fits. A run answers every turn
+    /// all the same.
     pub fits: Option<FitRule>,
 }
 

@@ -2,8 +2,9 @@
 //! of the leaderboard counts its entries.
 
 use clariq_rank::ExpectedFigures;
-use clariq_systems::SystemConfig;
+use clariq_systems::{SystemConfig, built_in};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -50,8 +51,8 @@ fn expected(system: &str, collection: &str, split: &str) -> ExpectedFigures {
     config.expected.into_iter().find(is_wanted).unwrap()
 }
 
-/// What a system uses beyond one request and the documents, as its runs declare it, and the data on which
-/// its parameters were chosen.
+/// The class of a system and what it uses beyond one request and the documents, as its runs declare it, and the data
+/// on which its parameters were chosen.
 fn uses(system: &str) -> String {
     let config = SystemConfig::open_any(system, &[]).unwrap();
     let uses = config.uses.iter().map(ToString::to_string);
@@ -108,6 +109,35 @@ fn the_table_of_ikat_is_that_of_the_configurations() {
         table += &if system == "ikat-manual-labelled" { without_statements(&row) } else { row };
     }
     assert_eq!(marked("ikat"), table);
+}
+
+/// The built-in systems in their groups, as `clariq systems` lists them.
+fn list_of_systems() -> String {
+    let mut list = String::new();
+    for (title, names) in built_in::groups() {
+        writeln!(list, "\n### {title}\n\n| system | description | uses |\n|---|---|---|").unwrap();
+        for name in names {
+            let config = SystemConfig::open_any(name, &[]).unwrap();
+            let description = config.description.replace('|', "\\|");
+            writeln!(list, "| `{name}` | {description} | {} |", uses(name)).unwrap();
+        }
+    }
+    list + "\n"
+}
+
+#[test]
+fn the_list_of_systems_is_that_of_the_configurations() {
+    let path = root().join("docs/reference/systems.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once("<!-- systems: begin -->\n").unwrap();
+    let (_, after) = rest.split_once("<!-- systems: end -->").unwrap();
+    let list = list_of_systems();
+    let made = format!("{before}<!-- systems: begin -->\n{list}<!-- systems: end -->{after}");
+    if std::env::var_os("SNAPSHOTS").is_some_and(|mode| mode == "overwrite") {
+        fs::write(&path, made).unwrap();
+    } else {
+        assert_eq!(page, made, "SNAPSHOTS=overwrite writes it");
+    }
 }
 
 /// The rows of the README's table: how a row begins, and its system.

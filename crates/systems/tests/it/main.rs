@@ -7,6 +7,7 @@ mod based_on;
 mod config;
 mod documents;
 mod fuzz_corpora;
+mod keys;
 mod pages;
 mod refusals;
 mod repository;

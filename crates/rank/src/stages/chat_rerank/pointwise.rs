@@ -19,6 +19,7 @@ use std::num::NonZeroU32;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Pointwise {
+    /// `logprobs`: the probability of "yes" against "no" in the first token; `grade`: the grade from 0 to 3 in the answer.
     score: PointwiseScore,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct ReaderKeys {
     /// Documents that are reordered.
     #[serde(default = "positive::<30>")]
     depth: NonZeroUsize,
-    /// The part of a conversation that is the variable `query` of the prompt.
+    /// The part of a conversation that is the variable `query` of the prompt, as for `rerank`.
     #[serde(default, skip_serializing_if = "QueryText::is_all")]
     query: QueryText,
     /// Words of a document that are read at most, by default as many as by `RankGPT`.
