@@ -78,7 +78,7 @@ struct Bm25Keys {
     /// `okapi`, `lucene` (default), `lucene-default` (document lengths rounded to one byte as in Lucene, empty
     /// documents left out), `bm25plus`, `bm25l`; or `ql`, query likelihood with Dirichlet's smoothing as in Lucene.
     variant: Option<Variant>,
-    /// How soon further occurrences of a word add nothing: 1.2 for `lucene`, 1.5 for the others.
+    /// How soon further occurrences of a word add nothing: 1.2 for `lucene` and `lucene-default`, 1.5 for the others.
     k1: Option<f64>,
     /// How strongly long documents are penalised, from 0 to 1 (0.75).
     b: Option<f64>,
