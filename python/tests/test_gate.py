@@ -72,6 +72,15 @@ def test_a_program_does_not_run_again_for_what_it_does_not_read(clone):
     assert ran_tests(clone) == (0, False)
 
 
+def test_a_program_that_reads_all_sources_runs_again_when_one_has_changed(clone):
+    (clone / "crates/a/tests/it/main.rs").write_text('read("crates")')
+    (clone / "crates/b").mkdir()
+    (clone / "crates/b/lib.rs").write_text("1")
+    assert [ran_tests(clone), ran_tests(clone)] == [(0, True), (0, False)]
+    (clone / "crates/b/lib.rs").write_text("2")
+    assert [ran_tests(clone), ran_tests(clone)] == [(0, True), (0, False)]
+
+
 def test_a_failure_is_not_a_pass_and_takes_an_earlier_one_away(clone):
     (clone / "status").write_text("3")
     assert [ran_tests(clone), ran_tests(clone)] == [(1, True), (1, True)]
