@@ -50,7 +50,8 @@ table! {
         /// The largest share of answers that may have another form than was asked for, where the table that uses the
         /// model has no such key; 0.1 if neither has.
         pub(super) unread: Option<f64>,
-        /// Pairs of marks around what the model thinks before it answers, as in `[["<think>", "</think>"]]`; `[]` for none.
+        /// Pairs of marks around what the model thinks before it answers, as in `[["<think>", "</think>"]]`; `[]` for none,
+        /// the usual marks if left out.
         #[serde(default)]
         pub(super) thinking: Marks,
         /// Parameters of requests that are set, given another name, or left out.

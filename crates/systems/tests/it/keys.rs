@@ -119,16 +119,21 @@ fn default(field: &Field, sources: &[String]) -> String {
     match field.of_type.as_str() {
         "bool" => "false".to_owned(),
         "f32" | "f64" | "usize" | "u32" | "u64" => "0".to_owned(),
-        other => {
-            let variants = sources.iter().find_map(|source| body(source, &format!("enum {other}")));
-            let mut lines = variants.into_iter().flatten();
-            let is_usual = lines.any(|line| line == "#[default]");
-            let usual = if is_usual { lines.next() } else { None };
-            usual
-                .map(|variant| format!("`{}`", kebab(variant.trim_end_matches(','))))
-                .unwrap_or_default()
-        }
+        other => usual_variant(other, sources).map(|name| format!("`{name}`")).unwrap_or_default(),
     }
+}
+
+/// The default of an enum whose variants are texts.
+fn usual_variant(name: &str, sources: &[String]) -> Option<String> {
+    let named = format!("enum {name}");
+    let (source, lines) =
+        sources.iter().find_map(|source| Some((source, body(source, &named)?)))?;
+    let (before, _) = source.split_once(&format!("{named} {{"))?;
+    if !before.rsplit("\n\n").next()?.contains("rename_all") {
+        return None;
+    }
+    let mut lines = lines.into_iter().skip_while(|line| *line != "#[default]").skip(1);
+    Some(kebab(lines.next()?.trim_end_matches(',')))
 }
 
 fn kebab(variant: &str) -> String {
