@@ -51,8 +51,8 @@ fn expected(system: &str, collection: &str, split: &str) -> ExpectedFigures {
     config.expected.into_iter().find(is_wanted).unwrap()
 }
 
-/// The class of a system and what it uses beyond one request and the documents, as its runs declare it, and the data
-/// on which its parameters were chosen.
+/// What a system uses beyond one request and the documents, as its runs declare it, and the data on which
+/// its parameters were chosen.
 fn uses(system: &str) -> String {
     let config = SystemConfig::open_any(system, &[]).unwrap();
     let uses = config.uses.iter().map(ToString::to_string);
@@ -111,15 +111,19 @@ fn the_table_of_ikat_is_that_of_the_configurations() {
     assert_eq!(marked("ikat"), table);
 }
 
-/// The built-in systems in their groups, as `clariq systems` lists them.
+/// The built-in systems in their groups, as `clariq systems` lists them, with their class and uses.
 fn list_of_systems() -> String {
     let mut list = String::new();
     for (title, names) in built_in::groups() {
-        writeln!(list, "\n### {title}\n\n| system | description | uses |\n|---|---|---|").unwrap();
+        writeln!(list, "\n### {title}\n\n| system | description | class, uses |\n|---|---|---|")
+            .unwrap();
         for name in names {
             let config = SystemConfig::open_any(name, &[]).unwrap();
             let description = config.description.replace('|', "\\|");
-            writeln!(list, "| `{name}` | {description} | {} |", uses(name)).unwrap();
+            let class = config.class().map(|class| class.name().to_owned());
+            let uses = config.uses.iter().map(ToString::to_string);
+            let uses: Vec<String> = class.into_iter().chain(uses).collect();
+            writeln!(list, "| `{name}` | {description} | {} |", uses.join("; ")).unwrap();
         }
     }
     list + "\n"
