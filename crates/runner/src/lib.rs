@@ -11,6 +11,7 @@ mod arguments;
 mod cli;
 mod closed_output;
 mod commands;
+mod data_folders;
 mod failure;
 mod learned;
 mod messages;

@@ -1,18 +1,19 @@
-//! The common arguments resolved: folders, threads, and how much is printed on standard error.
+//! The common arguments resolved: threads, the format of tables, and how much is printed on standard error.
 
 use crate::arguments::{CommonArguments, IndexPlace, faster_precision};
+use crate::data_folders::DataFolders;
 use crate::learned;
 use crate::messages::{name_data, note, render, say};
 use crate::output::Format;
 use crate::progress;
-use clariq_collections::{Collection, DataDir, Kind};
+use clariq_collections::Collection;
 use clariq_core::{Engine, Error, Hint, ProblemKind, Result, bail, gpu_number};
-use clariq_experiment::{Job, Observer, Session, SessionOptions, TextStores, needs_engine};
+use clariq_experiment::{Job, Observer, Session, SessionOptions, needs_engine};
 use clariq_rank::Override;
 use clariq_systems::SystemConfig;
 use clariq_tracks::TRACKS;
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub(crate) enum Verbosity {
@@ -23,11 +24,7 @@ pub(crate) enum Verbosity {
 
 #[derive(Clone)]
 pub(crate) struct Settings {
-    /// The data folder, or the first of several.
-    pub(crate) data: DataDir,
-    pub(crate) data_was_named: bool,
-    /// All folders that were named.
-    folders: Vec<PathBuf>,
+    pub(crate) data: DataFolders,
     pub(crate) options: SessionOptions,
     /// The engine for learned models, if this build has one.
     pub(crate) engine: Option<&'static dyn Engine>,
@@ -36,35 +33,8 @@ pub(crate) struct Settings {
     pub(crate) progress: bool,
 }
 
-/// The default data folder.
-pub(crate) const USUAL_DATA: &str = TRACKS.kinds()[0].usual;
-
 /// The maximum number of threads; the operating system would refuse more.
 const THREADS: RangeInclusive<usize> = 1..=1024;
-
-/// The collections right below a folder, by name. Hidden folders, such as copies that notebooks keep,
-/// are none.
-fn collections_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let shown = entries.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
-    let mut folders: Vec<PathBuf> = shown.map(|entry| entry.path()).collect();
-    folders.retain(|path| {
-        path.is_dir() && TRACKS.recognised(&DataDir::Folder(path.clone())).is_some()
-    });
-    folders.sort();
-    folders
-}
-
-/// The folder, or the only collection in it if it is none itself.
-fn collection_at(folder: &Path) -> PathBuf {
-    if TRACKS.kind_of(&DataDir::Folder(folder.to_owned())).is_ok() {
-        return folder.to_owned();
-    }
-    match &collections_in(folder)[..] {
-        [only] => only.clone(),
-        _ => folder.to_owned(),
-    }
-}
 
 impl Settings {
     pub(crate) fn new(
@@ -86,40 +56,20 @@ impl Settings {
             (_, true) => Verbosity::Verbose,
             _ => Verbosity::Normal,
         };
-        let mut folders = data;
-        folders.retain(|folder| !folder.as_os_str().is_empty());
-        let data_was_named = !folders.is_empty();
-        name_data(&folders);
-        let data = match folders.first() {
-            Some(folder) => DataDir::Folder(collection_at(folder)),
-            None => TRACKS.usual_data(),
-        };
+        let data = DataFolders::new(data);
+        name_data(data.all_named());
         gpu_number(&device)?;
         let precision = precision.unwrap_or_else(|| faster_precision(&device));
         let options =
             SessionOptions { threads, seed, device, precision, ..SessionOptions::default() };
         let progress = !common.no_progress && !common.quiet;
-        let named =
-            Self { data, data_was_named, folders, options, engine, format, verbosity, progress };
-        Ok(named)
+        Ok(Self { data, options, engine, format, verbosity, progress })
     }
 
-    /// The settings of each data folder, if several are named, or one with a collection in each of its
-    /// folders; none for a single collection.
+    /// The settings of each data folder, as [`DataFolders::of_each`] has them.
     pub(crate) fn of_each(&self) -> Vec<Self> {
-        let mut folders = self.folders.clone();
-        if let [folder] = &self.folders[..] {
-            if TRACKS.kind_of(&self.data).is_ok() {
-                return Vec::new();
-            }
-            folders = collections_in(folder);
-        }
-        let is_only = folders.len() == 1;
-        let of = |folder: PathBuf| {
-            let named = if is_only { self.folders.clone() } else { vec![folder.clone()] };
-            Self { data: DataDir::Folder(folder), folders: named, ..self.clone() }
-        };
-        folders.into_iter().map(of).collect()
+        let each = self.data.of_each().into_iter();
+        each.map(|data| Self { data, ..self.clone() }).collect()
     }
 
     /// Reads a system before anything is printed: the program with learned models takes over if the
@@ -138,73 +88,6 @@ impl Settings {
     /// Continues as the program with learned models, unless this is it.
     pub(crate) fn take_over(&self) -> Result<()> {
         if self.engine.is_some() { Ok(()) } else { learned::take_over() }
-    }
-
-    /// Opens the collection in the data folder, and prints its name if the user named no folder.
-    pub(crate) fn collection(&self) -> Result<Box<dyn Collection>> {
-        self.note_default_data();
-        let collection = TRACKS.open_keeping(&self.data, &TextStores::default())?;
-        self.warn_of_unread(&*collection);
-        Ok(collection)
-    }
-
-    fn warn_of_unread(&self, collection: &dyn Collection) {
-        let unread = collection.unread_files();
-        let Some(first) = unread.first() else { return };
-        let are = if unread.len() == 1 {
-            "1 file of the data folder is".to_owned()
-        } else {
-            format!("{} files of the data folder are", unread.len())
-        };
-        let such = format!("warning: {are} not read, such as {}: ", first.display());
-        self.advise(&Hint::from(such).and(Hint::on_data("data check")).and(" lists them"));
-    }
-
-    /// The data folder, if the user named it.
-    pub(crate) fn named_data(&self) -> Option<&DataDir> {
-        Some(&self.data).filter(|_| self.data_was_named)
-    }
-
-    /// Opens a collection of this kind.
-    pub(crate) fn open(&self, kind: &Kind) -> Result<Box<dyn Collection>> {
-        (kind.open)(&self.data_of(kind), Some(&TextStores::default()))
-    }
-
-    /// The location of a collection of this kind: the data folder, if the user named one, or else the
-    /// usual folder, or the built-in sample. A default is mentioned on standard error.
-    pub(crate) fn data_of(&self, kind: &Kind) -> DataDir {
-        if self.data_was_named || kind.usual == USUAL_DATA {
-            self.note_default_data();
-            return self.data.clone();
-        }
-        let sample = kind.sample.clone().filter(|_| !Path::new(kind.usual).is_dir());
-        let Some(sample) = sample else {
-            self.note(&format!("note: using {}", kind.usual));
-            return DataDir::Folder(kind.usual.into());
-        };
-        let name = kind.name;
-        self.note(&format!("note: using the built-in {name} sample (--data DIR: your own)"));
-        sample
-    }
-
-    pub(crate) fn note_default_data(&self) {
-        match &self.data {
-            DataDir::Sample(_) => {
-                self.note("note: using the built-in sample (--data DIR: your own)");
-            }
-            folder if !self.data_was_named => self.note(&format!("note: using {folder}")),
-            DataDir::Folder(folder) => {
-                if let [named] = &self.folders[..]
-                    && named != folder
-                {
-                    let only = folder.display();
-                    self.note(&format!(
-                        "note: using {only}, the only collection in {}",
-                        named.display()
-                    ));
-                }
-            }
-        }
     }
 
     /// A session with these settings, and with indexes in `place` or in the user's cache.

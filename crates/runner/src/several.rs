@@ -3,6 +3,7 @@
 
 use crate::runs;
 use crate::settings::Settings;
+use crate::target::open_collection;
 use clariq_collections::evaluation::{Answers, ScoreOptions};
 use clariq_collections::{Collection, Split};
 use clariq_core::{RequestId, Result, bail, count_of};
@@ -52,7 +53,8 @@ pub(crate) const WEIGHTED: &str = "weighted";
 
 /// The names of folders in a table: those of the folders, or whole paths where these are not unique.
 pub(crate) fn folder_names(all: &[Settings]) -> Vec<String> {
-    let paths: Vec<PathBuf> = all.iter().map(|one| PathBuf::from(one.data.to_string())).collect();
+    let paths: Vec<PathBuf> =
+        all.iter().map(|one| PathBuf::from(one.data.first.to_string())).collect();
     let names = paths.iter().map(|path| path.file_name());
     let names: Vec<Option<String>> =
         names.map(|name| Some(name?.to_string_lossy().into_owned())).collect();
@@ -92,7 +94,7 @@ impl SeveralScores {
     ) -> Result<Self> {
         let mut places = Vec::with_capacity(all.len());
         for (name, settings) in folder_names(all).into_iter().zip(all) {
-            places.push(NamedCollection { name, collection: settings.collection()? });
+            places.push(NamedCollection { name, collection: open_collection(settings)? });
         }
         let systems = assign(&places, &runs::without_records(paths.to_vec()), split)?;
         let mut scored: Vec<ScoredSystem> = Vec::with_capacity(systems.len());

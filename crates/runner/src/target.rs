@@ -3,10 +3,51 @@
 
 use crate::settings::{Settings, is_known};
 use clariq_collections::{Collection, DataDir, Kind, Split};
-use clariq_core::Result;
+use clariq_core::{Hint, Result};
+use clariq_experiment::TextStores;
 use clariq_experiment::record::RecordedFile;
 use clariq_systems::{SystemConfig, built_in};
 use clariq_tracks::TRACKS;
+
+/// Opens the collection in the data folder, and prints its name if the user named no folder.
+pub(crate) fn open_collection(settings: &Settings) -> Result<Box<dyn Collection>> {
+    note_default_data(settings);
+    let collection = TRACKS.open_keeping(&settings.data.first, &TextStores::default())?;
+    warn_of_unread(settings, &*collection);
+    Ok(collection)
+}
+
+/// Opens a collection of this kind, in the data folder or where it usually is.
+fn open_kind(settings: &Settings, kind: &Kind) -> Result<Box<dyn Collection>> {
+    (kind.open)(&data_of(settings, kind), Some(&TextStores::default()))
+}
+
+/// The location of a collection of this kind. A default is mentioned on standard error.
+pub(crate) fn data_of(settings: &Settings, kind: &Kind) -> DataDir {
+    let (data, note) = settings.data.of_kind(kind);
+    if let Some(note) = note {
+        settings.note(&note);
+    }
+    data
+}
+
+pub(crate) fn note_default_data(settings: &Settings) {
+    if let Some(note) = settings.data.note() {
+        settings.note(&note);
+    }
+}
+
+fn warn_of_unread(settings: &Settings, collection: &dyn Collection) {
+    let unread = collection.unread_files();
+    let Some(first) = unread.first() else { return };
+    let are = if unread.len() == 1 {
+        "1 file of the data folder is".to_owned()
+    } else {
+        format!("{} files of the data folder are", unread.len())
+    };
+    let such = format!("warning: {are} not read, such as {}: ", first.display());
+    settings.advise(&Hint::from(such).and(Hint::on_data("data check")).and(" lists them"));
+}
 
 /// A split of a collection that files are scored on.
 pub(crate) struct Target {
@@ -77,13 +118,13 @@ impl Target {
         if let Some(named) = split {
             warn_of_split(settings, named, recorded);
         }
-        let folder = settings.named_data();
+        let folder = settings.data.named();
         let recorded = recorded.filter(|name| folder.is_some() || is_known(name));
         let ending = TRACKS.kind_of_file(file.path());
         let clues = Clues { folder, split, recorded, ending, ..Clues::default() };
         let kind = clues.kind(TRACKS.kinds())?;
-        let kind = kind.map_or_else(|| TRACKS.kind_of(&settings.data), Ok)?;
-        let collection = settings.open(kind)?;
+        let kind = kind.map_or_else(|| TRACKS.kind_of(&settings.data.first), Ok)?;
+        let collection = open_kind(settings, kind)?;
         let recorded = recorded.filter(|name| collection.find_split(name).is_ok());
         let split = collection.find_scored_split(split.or(recorded))?;
         Ok(Self { collection, split })
@@ -101,7 +142,7 @@ pub(crate) fn warn_of_split(settings: &Settings, named: &str, recorded: Option<&
 
 /// The kind of collection with a split of that name: in the named folder, if there is one.
 pub(crate) fn kind_with_split(settings: &Settings, name: &str) -> Result<Option<&'static Kind>> {
-    let clues = Clues { folder: settings.named_data(), split: Some(name), ..Clues::default() };
+    let clues = Clues { folder: settings.data.named(), split: Some(name), ..Clues::default() };
     clues.kind(TRACKS.kinds())
 }
 
@@ -112,8 +153,8 @@ pub(crate) fn collection_for(
     systems: &[SystemConfig],
     split: Option<&str>,
 ) -> Result<Box<dyn Collection>> {
-    if settings.data_was_named {
-        return settings.collection();
+    if settings.data.were_named() {
+        return open_collection(settings);
     }
     let mut able: Vec<&Kind> = TRACKS.kinds().to_vec();
     able.retain(|kind| systems.iter().all(|config| config.ranks_for(kind.tasks)));
@@ -121,8 +162,8 @@ pub(crate) fn collection_for(
     let home = homes.next().flatten().filter(|home| homes.all(|other| other == Some(*home)));
     let clues = Clues { home, split, ..Clues::default() };
     match clues.kind(&able)?.or(able.first().copied()) {
-        Some(kind) => settings.open(kind),
-        None => settings.collection(),
+        Some(kind) => open_kind(settings, kind),
+        None => open_collection(settings),
     }
 }
 

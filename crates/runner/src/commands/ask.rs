@@ -62,7 +62,7 @@ pub(crate) struct AskArgs {
 
 /// The default system: one with learned models if they are installed.
 fn default_system(settings: &Settings) -> &'static str {
-    let tasks = TRACKS.kind_of(&settings.data).map_or(&[][..], |kind| kind.tasks);
+    let tasks = TRACKS.kind_of(&settings.data.first).map_or(&[][..], |kind| kind.tasks);
     match (has_answered(tasks), settings.engine.is_some() || learned::program().is_some()) {
         (true, true) => "ikat-automatic",
         (true, false) => "ikat-bm25",

@@ -6,6 +6,7 @@ use crate::arguments::{Names, folder, one_of};
 use crate::failure::{Outcome, print_findings};
 use crate::output::{Cell, Format, Sheet, print_json};
 use crate::settings::Settings;
+use crate::target::{note_default_data, open_collection};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use clariq_collections::fetch::{FetchOutcome, FetchRequest, fetch as fetch_files};
@@ -61,8 +62,8 @@ pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome
 }
 
 fn check(settings: &Settings) -> Result<Outcome> {
-    settings.note_default_data();
-    let report = TRACKS.check(&settings.data)?;
+    note_default_data(settings);
+    let report = TRACKS.check(&settings.data.first)?;
     let mut sheet = Sheet::new(&["file", "errors", "warnings"]);
     for file in &report.files {
         let [errors, warnings] = [Severity::Error, Severity::Warning]
@@ -80,7 +81,7 @@ fn check(settings: &Settings) -> Result<Outcome> {
     if report.findings.has_errors() {
         return Ok(Outcome::CheckFailed);
     }
-    let collection = settings.collection()?;
+    let collection = open_collection(settings)?;
     if collection.kind() == OWN.name
         && let Some(note) = language::note(&*collection)?
     {
@@ -90,7 +91,7 @@ fn check(settings: &Settings) -> Result<Outcome> {
 }
 
 fn stats(settings: &Settings) -> Result<Outcome> {
-    let statistics = settings.collection()?.statistics()?;
+    let statistics = open_collection(settings)?.statistics()?;
     // JSON has the figures by name, not as a transposed table.
     if settings.format == Some(Format::Json) {
         return print_json(&statistics.named);
@@ -119,7 +120,7 @@ pub(crate) struct ExportArgs {
 }
 
 fn export(settings: &Settings, arguments: &ExportArgs) -> Result<Outcome> {
-    let collection = settings.collection()?;
+    let collection = open_collection(settings)?;
     let task = collection.tasks()[0];
     let mut sheet = Sheet::new(&["file", "lines"]);
     for (path, lines) in write_files(&*collection, task, &arguments.output)? {
@@ -191,8 +192,8 @@ fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcome> {
     else {
         unreachable!("clap accepts only these names")
     };
-    let folder = match &settings.data {
-        DataDir::Folder(folder) if settings.data_was_named => folder.clone(),
+    let folder = match &settings.data.first {
+        DataDir::Folder(folder) if settings.data.were_named() => folder.clone(),
         _ => PathBuf::from(kind.usual),
     };
     let existing = TRACKS.kind_of(&DataDir::Folder(folder.clone())).ok();
@@ -252,7 +253,7 @@ pub(crate) struct FacetRequestsArgs {
 }
 
 fn facet_requests(settings: &Settings, arguments: &FacetRequestsArgs) -> Result<Outcome> {
-    let collection = settings.collection()?;
+    let collection = open_collection(settings)?;
     protect(&arguments.run);
     refuse_input(&arguments.output)?;
     let with =
@@ -298,7 +299,7 @@ pub(crate) struct SynthesizeArgs {
 }
 
 fn synthesize(settings: &Settings, arguments: &SynthesizeArgs) -> Result<Outcome> {
-    let collection = settings.collection()?;
+    let collection = open_collection(settings)?;
     let split = collection.find_split_or(arguments.split.as_deref(), SplitRole::Tune)?;
     let usual = folder_of(Path::new("runs"), &*collection);
     let usual = vec![usual.join(format!("{split}_synthetic.jsonl"))];

@@ -92,22 +92,22 @@ pub(crate) fn doctor(settings: &Settings) -> Result<Outcome> {
 }
 
 fn data(settings: &Settings) -> Vec<CheckedItem> {
-    let place = settings.data.to_string();
-    let mut findings = vec![match &settings.data {
+    let place = settings.data.first.to_string();
+    let mut findings = vec![match &settings.data.first {
         DataDir::Sample(_) => {
             ok("data", "the built-in sample (`clariq data fetch` gets the real files)")
         }
         DataDir::Folder(_) => ok("data", place.clone()),
     }];
-    let collection = match TRACKS.open_keeping(&settings.data, &TextStores::default()) {
+    let collection = match TRACKS.open_keeping(&settings.data.first, &TextStores::default()) {
         Ok(collection) => collection,
         Err(error) => {
             // The usual files belong into a new folder, or into one with some of them.
-            let fetches = match (&settings.data, TRACKS.kind_of(&settings.data)) {
+            let fetches = match (&settings.data.first, TRACKS.kind_of(&settings.data.first)) {
                 (DataDir::Folder(folder), Err(_)) => !folder.exists(),
                 (_, kind) => kind.is_ok_and(|kind| kind.name == TRACKS.kinds()[0].name),
             };
-            let fix = if fetches && matches!(settings.data, DataDir::Folder(_)) {
+            let fix = if fetches && matches!(settings.data.first, DataDir::Folder(_)) {
                 format!("clariq data fetch --data {place}")
             } else {
                 error.to_problem().hint.to_string()

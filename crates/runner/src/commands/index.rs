@@ -4,6 +4,7 @@ use crate::arguments::{IndexPlace, analyzer};
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
+use crate::target::open_collection;
 use clap::{Args, Subcommand};
 use clariq_core::{Hint, Result};
 use clariq_index::{Analyzer, DocumentIndex, OpenedIndex};
@@ -39,7 +40,7 @@ pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outco
         IndexCommand::Build(build) => (&build.index, build.force),
         IndexCommand::Stats(arguments) => (arguments, false),
     };
-    let collection = settings.collection()?;
+    let collection = open_collection(settings)?;
     let session = settings.session(&*collection, Some(&arguments.place))?;
     let analyzer = arguments.analyzer;
     let documents = session.documents;

@@ -5,6 +5,7 @@ mod report;
 use crate::failure::Outcome;
 use crate::output::{Cell, Format, Sheet, print_all};
 use crate::settings::Settings;
+use crate::target::open_collection;
 use clap::{Args, Subcommand};
 use clariq_core::{Error, Hint, ProblemKind, Result, bail};
 use clariq_experiment::NeedModels;
@@ -76,7 +77,7 @@ pub(crate) fn need(settings: &Settings, command: &NeedCommand) -> Result<Outcome
 }
 
 fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome> {
-    let collection = settings.collection()?;
+    let collection = open_collection(settings)?;
     let session = settings.session(&*collection, None)?;
     let mut models = NeedModels::new(session);
     if arguments.split.is_some() {
@@ -124,7 +125,7 @@ fn print(
 }
 
 fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome> {
-    let collection = settings.collection()?;
+    let collection = open_collection(settings)?;
     let session = settings.session(&*collection, None)?;
     refuse_input(&arguments.output)?;
     let models = NeedModels::new(session).for_split(arguments.split.as_deref())?;
@@ -137,7 +138,7 @@ fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome> 
         let hint = "for example: clariq need explain \"tell me about jaguars\"";
         bail!("REQUEST", "a request", "nothing", hint);
     }
-    let collection = settings.collection()?;
+    let collection = open_collection(settings)?;
     let models = NeedModels::new(settings.session(&*collection, None)?);
     let model = models.open(&arguments.model)?;
     let (prediction, shares) = model.explain(&arguments.request);

@@ -4,6 +4,7 @@ use crate::arguments::{Names, one_of};
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
+use crate::target::open_collection;
 use clap::Args;
 use clariq_core::{Result, SplitRole};
 use clariq_experiment::record::{self, RecordedOutput};
@@ -46,7 +47,7 @@ const ORACLES: Names<Oracle> = &[
 ];
 
 pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outcome> {
-    let collection = settings.collection()?;
+    let collection = open_collection(settings)?;
     let (name, choice) = arguments.choice;
     let split = collection.find_split_or(arguments.split.as_deref(), SplitRole::Tune)?;
     let metric = &*arguments.metric;

@@ -5,9 +5,10 @@ mod table;
 
 use super::calls::AnswerArgs;
 use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments};
+use crate::data_folders::USUAL_DATA;
 use crate::failure::{Outcome, bad_lines_are};
 use crate::output::{Format, terminal};
-use crate::settings::{Settings, USUAL_DATA};
+use crate::settings::Settings;
 use crate::target::collection_for;
 use clap::Args;
 use clariq_core::{Hint, Problem, ProblemKind, Result, bail, count_of, problem};
@@ -235,7 +236,7 @@ fn check_order(settings: &Settings, system: &str, text: Option<&str>) -> Result<
 
 /// The system for a text alone.
 fn usual_system(settings: &Settings) -> &'static str {
-    let is_clariq = TRACKS.kind_of(&settings.data).is_ok_and(|kind| kind.usual == USUAL_DATA);
+    let is_clariq = TRACKS.kind_of(&settings.data.first).is_ok_and(|kind| kind.usual == USUAL_DATA);
     if is_clariq { "bm25" } else { "bm25-english" }
 }
 

@@ -6,6 +6,7 @@ use crate::arguments::folder;
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::{Settings, with_split_hint};
+use crate::target::open_collection;
 use clap::Args;
 use clariq_core::{ModelKind, Precision, Result, SplitRole, TrainingSummary};
 use clariq_experiment::training::{
@@ -66,7 +67,7 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
         check_output(output, recipes.len())?;
     }
     settings.take_over()?;
-    let collection = settings.collection()?;
+    let collection = open_collection(settings)?;
     let session = settings.session(&*collection, None)?;
     // Without a split, the model may be for any split of the collection.
     let split = match collection.find_split_or(arguments.split.as_deref(), SplitRole::Tune) {

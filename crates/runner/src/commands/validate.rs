@@ -5,7 +5,7 @@ use crate::arguments::{refuse_given, splits};
 use crate::failure::{Outcome, print_findings};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use crate::target::{kind_with_split, warn_of_split};
+use crate::target::{data_of, kind_with_split, warn_of_split};
 use clap::{Args, ValueEnum};
 use clariq_collections::{OfficialVerdict, Validation, ValidationOptions};
 use clariq_core::{Error, Findings, Hint, Problem, Result, Severity, bail, problem};
@@ -60,7 +60,7 @@ pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<
     for run in &files {
         let file = Source::new(run.path());
         refuse_unused(kind.name, &options)?;
-        let found = (kind.validate)(&settings.data_of(kind), split, &file, &options)?;
+        let found = (kind.validate)(&data_of(settings, kind), split, &file, &options)?;
         print_findings(&found.official, None);
         print_findings(&found.let_through, Some("not checked officially"));
         found.notes.iter().for_each(|note| settings.note(note));
@@ -96,8 +96,8 @@ fn split_of(
             // A missing file has no record either.
             drop(Source::new(run).stream()?);
             let found = format!("no record beside {}", run.display());
-            let by_name = TRACKS.kind_of_file(run).filter(|_| !settings.data_was_named);
-            let kind = by_name.or_else(|| TRACKS.kind_of(&settings.data).ok());
+            let by_name = TRACKS.kind_of_file(run).filter(|_| !settings.data.were_named());
+            let kind = by_name.or_else(|| TRACKS.kind_of(&settings.data.first).ok());
             let splits = kind.map(|kind| format!(", such as {}", kind.split_names().join(", ")));
             let expected = format!("the split that the run is for{}", splits.unwrap_or_default());
             bail!("--split", expected, found, "--split names it")

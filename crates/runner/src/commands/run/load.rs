@@ -43,7 +43,7 @@ pub(in crate::commands) fn load_as_run(
         let hint = stages.join(" ");
         bail!("--depth", "a system with one stage that has a depth", found, hint)
     }
-    let is_own = TRACKS.kind_of(&settings.data).is_ok_and(|kind| kind.name == OWN.name);
+    let is_own = TRACKS.kind_of(&settings.data.first).is_ok_and(|kind| kind.name == OWN.name);
     let sets_depth = overrides.iter().any(|change| change.key == "depth");
     match &*depths {
         [only] if is_own && !sets_depth && !system.answers() && only.depth < DEPTH_OF_OWN => {
