@@ -152,8 +152,16 @@ def spread(values):
     return f"{significant(statistics.median(values))} ({significant(min(values))}–{significant(max(values))})"
 
 
+def documented(row):
+    """The first ratio in a row of docs/benchmarks.md."""
+    for line in (ROOT / "docs" / "benchmarks.md").read_text().splitlines():
+        if line.startswith(f"| {row}") and (found := re.search(r"([\d.]+)×", line)):
+            return float(found[1])
+    sys.exit(f"{NAME}: docs/benchmarks.md has no ratio of {row}")
+
+
 class Verdicts:
-    """The promised ratios, and whether they were kept."""
+    """Whether ratios are at least half of what docs/benchmarks.md says: it was another machine."""
 
     def __init__(self):
         self.failed = False
@@ -162,5 +170,6 @@ class Verdicts:
         self.failed |= not kept
         return "OK" if kept else "FAIL"
 
-    def hold(self, what, found, least):
-        print(f"* {what}: **{significant(found)}×**, at least {least}× promised: {self.note(found >= least)}")
+    def hold(self, row, found):
+        said = documented(row)
+        print(f"* {row}: **{significant(found)}×**, documented {significant(said)}×: {self.note(2 * found >= said)}")
