@@ -1,36 +1,56 @@
 //! Ids that are spelled otherwise than those of the judgements. Ids are compared letter by letter: where
 //! case, zeros or invisible characters differ, nothing matches, and nobody sees why.
 
-use clariq_core::{RequestId, count_of, one_or};
+use clariq_core::{Documents, RequestId, count_of, one_or};
 use clariq_eval::Qrels;
 use clariq_files::{Run, shorten};
 use foldhash::fast::RandomState;
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use unicode_normalization::UnicodeNormalization;
 
 /// An id without what its writers may vary: case, the composition of accents, invisible characters, blanks
-/// and quotes around it, the signs between its parts, zeros before a number and `.0` behind it.
+/// and quotes around it, the signs between its parts, zeros before its numbers and `.0` behind a whole one.
 fn plain_form(id: &str) -> Cow<'_, str> {
     if !id.is_ascii() {
         let visible = id.nfc().filter(|c| !is_invisible(*c));
         let composed: String = visible.flat_map(char::to_lowercase).collect();
-        let plain = plain_part(&composed).chars();
-        return plain.map(|c| u8::try_from(c).map_or(c, |byte| plain_byte(byte).into())).collect();
+        return Cow::Owned(plain_text(plain_part(&composed)));
     }
     let part = plain_part(id);
-    if part.bytes().all(|byte| plain_byte(byte) == byte) {
+    let bytes = part.as_bytes();
+    let has_zeros = bytes.windows(2).enumerate().any(|(at, pair)| {
+        let is_first = at == 0 || !bytes[at - 1].is_ascii_digit();
+        is_first && pair[0] == b'0' && pair[1].is_ascii_digit()
+    });
+    if !has_zeros && bytes.iter().all(|byte| plain_byte(*byte) == *byte) {
         return Cow::Borrowed(part);
     }
-    part.bytes().map(|byte| char::from(plain_byte(byte))).collect()
+    Cow::Owned(plain_text(part))
 }
 
-/// An id without the blanks and the quotes around it, or the digits of a number.
+/// A text in small letters, with one sign between parts, and without zeros before numbers.
+fn plain_text(part: &str) -> String {
+    let mut plain = String::with_capacity(part.len());
+    let mut in_number = false;
+    let mut rest = part.chars().peekable();
+    while let Some(c) = rest.next() {
+        if c == '0' && !in_number && rest.peek().is_some_and(char::is_ascii_digit) {
+            continue;
+        }
+        in_number = c.is_ascii_digit();
+        plain.push(u8::try_from(c).map_or(c, |byte| plain_byte(byte).into()));
+    }
+    plain
+}
+
+/// An id without the blanks and the quotes around it, and without the `.0` of a whole number.
 fn plain_part(id: &str) -> &str {
     let id = id.trim();
     let inside = |quote: char| id.strip_prefix(quote)?.strip_suffix(quote);
     let bare = inside('"').or_else(|| inside('\'')).unwrap_or(id);
-    plain_number(bare).unwrap_or(bare)
+    let is_whole = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    bare.strip_suffix(".0").filter(is_whole).unwrap_or(bare)
 }
 
 fn plain_byte(byte: u8) -> u8 {
@@ -38,16 +58,6 @@ fn plain_byte(byte: u8) -> u8 {
         b'-' | b'.' | b':' | b'/' | b'#' => b'_',
         byte => byte.to_ascii_lowercase(),
     }
-}
-
-/// A whole number without zeros before it and `.0` behind it.
-fn plain_number(id: &str) -> Option<&str> {
-    let whole = id.strip_suffix(".0").unwrap_or(id);
-    if whole.is_empty() || !whole.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let number = whole.trim_start_matches('0');
-    Some(if number.is_empty() { &whole[whole.len() - 1..] } else { number })
 }
 
 /// True for characters without a width, and for those that look like a blank and are none.
@@ -75,7 +85,49 @@ pub(crate) fn other_spellings(id: &str) -> impl Iterator<Item = String> + '_ {
         with_signs("/"),
         with_signs("#"),
     ];
-    spellings.into_iter().filter(move |other| other != id)
+    spellings.into_iter().chain(other_zeros(id)).filter(move |other| other != id)
+}
+
+/// An id with up to this many zeros before one of its numbers.
+const MOST_ZEROS: usize = 8;
+
+fn other_zeros(id: &str) -> Vec<String> {
+    let is_digit = |byte: &u8| byte.is_ascii_digit();
+    let mut spellings = Vec::new();
+    let mut start = 0;
+    for part in id.as_bytes().chunk_by(|a, b| is_digit(a) == is_digit(b)) {
+        let end = start + part.len();
+        if is_digit(&part[0]) {
+            let number = id[start..end - 1].trim_start_matches('0');
+            let number = &id[end - 1 - number.len()..end];
+            let (before, after) = (&id[..start], &id[end..]);
+            for zeros in 0..=MOST_ZEROS {
+                spellings.push([before, &"0".repeat(zeros), number, after].concat());
+            }
+        }
+        start = end;
+    }
+    spellings
+}
+
+/// The document that an id means by another spelling, in a collection that does not have the id.
+pub(crate) fn meant_in(documents: &dyn Documents, id: &str) -> Option<String> {
+    other_spellings(id).find(|other| documents.find(other).is_some())
+}
+
+/// Warns of documents of a run that are spelled otherwise in the collection.
+pub fn unknown_spelled_otherwise(run: &Run, documents: &dyn Documents) -> Option<String> {
+    let mut pairs: BTreeMap<&str, String> = BTreeMap::new();
+    for id in run.lines.iter().map(|line| line.document.as_str()) {
+        if !pairs.contains_key(id)
+            && documents.find(id).is_none()
+            && let Some(meant) = meant_in(documents, id)
+        {
+            pairs.insert(id, meant);
+        }
+    }
+    let (first, meant) = pairs.first_key_value()?;
+    Some(described(pairs.len(), ["document", "collection"], first, meant))
 }
 
 /// Known ids by their plain forms. A run has millions of ids to look up, which takes a fast hash.
@@ -197,6 +249,8 @@ mod tests {
             ("007", "7"),
             ("7.0", "7"),
             ("0", "00"),
+            ("Q0001", "Q00001"),
+            ("p_007-1.5", "p_7-01.5"),
             ("\"d1\"", "d1"),
             ("'d1'", "d1"),
             ("1-1_2", "1_1_2"),
@@ -217,9 +271,14 @@ mod tests {
 
     #[test]
     fn other_ids_and_those_of_which_the_run_has_both_are_no_spellings() {
-        for (given, judged) in
-            [("d10", "d1"), ("d1.0", "d1"), ("d-1", "d1"), ("d1", "d1"), ("00", "1")]
-        {
+        for (given, judged) in [
+            ("d10", "d1"),
+            ("d1.0", "d1"),
+            ("d-1", "d1"),
+            ("d1", "d1"),
+            ("00", "1"),
+            ("Q0010", "Q001"),
+        ] {
             let run = run(&format!("q1 0 {given} 1 2 t\n"));
             assert_eq!(spelled_otherwise(&run, &qrels(&[("q1", judged)])), None, "{given}");
         }
@@ -241,9 +300,19 @@ mod tests {
     #[test]
     fn the_spellings_of_an_id_are_other_ids() {
         let spellings: BTreeSet<String> = other_spellings("D\u{e9}1").collect();
-        let expected = ["d\u{e9}1", "D\u{c9}1", "De\u{301}1", "D\u{e9}1.0"].map(str::to_owned);
-        assert_eq!(spellings, expected.into());
-        for (id, other) in [("1-1", "1_1"), ("1_1", "1.1"), ("7", "7.0"), ("07", "7")] {
+        let mut expected: BTreeSet<String> =
+            ["d\u{e9}1", "D\u{c9}1", "De\u{301}1", "D\u{e9}1.0"].map(str::to_owned).into();
+        expected.extend((1..=MOST_ZEROS).map(|zeros| format!("D\u{e9}{}1", "0".repeat(zeros))));
+        assert_eq!(spellings, expected);
+        for (id, other) in [
+            ("1-1", "1_1"),
+            ("1_1", "1.1"),
+            ("7", "7.0"),
+            ("07", "7"),
+            ("q00", "q0"),
+            ("Q0001", "Q00001"),
+            ("a1_02", "a01_02"),
+        ] {
             assert!(other_spellings(id).any(|spelling| spelling == other), "{id}");
         }
     }

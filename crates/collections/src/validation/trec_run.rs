@@ -1,6 +1,7 @@
 //! The check of a TREC run against the requests and the documents of a collection.
 
 use super::{OfficialVerdict, Validation};
+use crate::evaluation::spelling::{meant_in, shown};
 use crate::{Collection, Split};
 use clariq_core::{Documents, Error, Findings, Problem, RequestId, Severity, problem};
 use clariq_files::{FileContent, Source, parse_run, shorten};
@@ -139,7 +140,10 @@ impl<'a> FileCheck<'a> {
                 self.note(problem!(at, "every {item} of a topic once", found, hint));
             }
             if documents.find(line.document.as_str()).is_none() {
-                let hint = format!("a {item} of another {whole} is relevant to nothing");
+                let hint = match meant_in(documents, line.document.as_str()) {
+                    Some(meant) => format!("did you mean `{}`?", shown(&meant)),
+                    None => format!("a {item} of another {whole} is relevant to nothing"),
+                };
                 self.note(problem!(at, "a {item} of the {whole}", "`{question}`", hint));
             }
         }
