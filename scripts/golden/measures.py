@@ -39,6 +39,8 @@ MEASURES = """
     AP(rel=2,judged_only=True)@5 RR(judged_only=True) Success(judged_only=True)@1
     Rprec(judged_only=True) SetP(judged_only=True) SetF(judged_only=True)
 """.split()
+# Names that ir_measures confuses with one another, and with nDCG, in one call.
+ALONE = "nDCG(gains={1:3,2:7,3:7})@5 nDCG(gains={0:1,1:0})@10 nDCG(gains={2:0,3:9},judged_only=True)".split()
 # Names that ir_measures computes with packages that break ties in other ways.
 UNTIED = """
     RR@1 RR@2 RR@10 RR(rel=2)@5 RBP(rel=1) RBP(rel=2,p=0.5) RBP(rel=1,p=0.95)
@@ -115,7 +117,7 @@ def untied(run):
 def figures(qrels, run):
     """Name of a measure: topic or `all`: value."""
     columns = {}
-    for names, given in ((MEASURES, run), (UNTIED, untied(run))):
+    for names, given in ((MEASURES, run), *(([name], run) for name in ALONE), (UNTIED, untied(run))):
         measures = {ir_measures.parse_measure(name): name for name in names}
         result = ir_measures.calc(measures, qrels, given)
         for measure, name in measures.items():

@@ -109,7 +109,6 @@ fn parts(column: &Score, groups: &HashMap<RequestId, String>) -> Vec<(Option<Str
 fn compared(run: &[f64], baseline: &[f64], seed: u64) -> GateRow {
     let mean = |values: &[f64]| crate::exact_mean(values.iter().copied());
     let differences: Vec<f64> = run.iter().zip(baseline).map(|(run, base)| run - base).collect();
-    let of_sample = |sample: &[f64]| sample.iter().sum::<f64>() / sample.len().max(1) as f64;
     GateRow {
         run: 0,
         column: 0,
@@ -119,10 +118,14 @@ fn compared(run: &[f64], baseline: &[f64], seed: u64) -> GateRow {
         mean: mean(run),
         test: paired_test(run, baseline, ROUNDS, seed),
         corrected: 1.0,
-        interval: bootstrap_interval(&differences, SAMPLES, seed, of_sample),
+        interval: bootstrap_interval(&differences, SAMPLES, seed, plain_mean),
         detectable: None,
         is_worse: false,
     }
+}
+
+fn plain_mean(sample: &[f64]) -> f64 {
+    sample.iter().sum::<f64>() / sample.len().max(1) as f64
 }
 
 /// The effect that a two-sided paired t-test of this level finds with the usual power, (t₁ + t₂) s / √n

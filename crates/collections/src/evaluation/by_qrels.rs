@@ -7,6 +7,7 @@ use clariq_core::{Error, ProblemKind, RequestId, problem};
 use clariq_eval::{Favour, Measure, Qrels, RankedRun, Score, Ties, evaluate, parse_measures};
 use clariq_files::{Run, Source, read_run};
 use std::collections::HashMap;
+use std::slice;
 
 /// The measures that users of `trec_eval` look at first.
 pub const USUAL_MEASURES: &str = "nDCG@10 AP RR P@10 R@30";
@@ -63,15 +64,22 @@ impl<'a> ByQrels<'a> {
     /// The scores of a ranking by the measures that were named, or else by the usual ones.
     pub fn scores(&self, run: &Run, by: &ScoreOptions) -> Result<Vec<Score>, Error> {
         let measures = if by.measures.is_empty() { &self.usual } else { by.measures };
-        let scores = |ranked: RankedRun| -> Result<Vec<Score>, Error> {
-            Ok(evaluate(measures, &ranked.with_depth(by.depth), &self.qrels)?.of_part(""))
-        };
         if by.ties == Some(TieRule::Interval) {
-            let bound = |favour| scores(RankedRun::with_ties(run, &self.qrels, favour));
-            let bounds = bound(Favour::Against)?.into_iter().zip(bound(Favour::For)?);
-            return Ok(bounds.map(|(lowest, highest)| Score::between(&lowest, &highest)).collect());
+            return measures.iter().map(|measure| self.interval(run, measure, by)).collect();
         }
-        scores(RankedRun::ordered(run, by.order(Ties::Id)))
+        let ranked = RankedRun::ordered(run, by.order(Ties::Id)).with_depth(by.depth);
+        Ok(evaluate(measures, &ranked, &self.qrels)?.of_part(""))
+    }
+
+    /// The lowest and the highest score of a ranking over all orders of equal scores.
+    fn interval(&self, run: &Run, measure: &Measure, by: &ScoreOptions) -> Result<Score, Error> {
+        let bound = |favour| -> Result<Score, Error> {
+            let ranked = RankedRun::with_ties(run, &self.qrels, measure, favour);
+            let found =
+                evaluate(slice::from_ref(measure), &ranked.with_depth(by.depth), &self.qrels)?;
+            Ok(found.of_part("").swap_remove(0))
+        };
+        Ok(Score::between(&bound(Favour::Against)?, &bound(Favour::For)?))
     }
 
     /// Describes the lines of a run that the scores ignore, and a run of which nothing is judged.

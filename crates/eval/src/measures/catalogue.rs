@@ -7,6 +7,9 @@ use clariq_core::{DocId, Result, bail};
 /// The value for one topic: its documents, best first and none twice, against its judgements.
 pub(super) type Score = fn(&MeasureParameters, &[DocId], &TopicJudgements) -> f64;
 
+/// The worth of a document of a grade; `None` is not judged.
+pub(super) type Worth = fn(&MeasureParameters, Option<i32>) -> i32;
+
 /// A measure of the [catalogue](super::definitions::CATALOGUE): its names and parameters.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MeasureSpec {
@@ -34,6 +37,8 @@ pub(super) struct MeasureSpec {
     pub(super) parameters: &'static [&'static Parameter],
     /// The highest grade for which the measure is defined, if there is one.
     pub(super) highest_grade: Option<i32>,
+    /// The order of documents by which the value grows: of two neighbours, the one with more is first.
+    pub(super) worth: Worth,
     pub(super) score: Score,
 }
 
@@ -63,6 +68,7 @@ impl MeasureSpec {
             cutoff: CutoffRule::Optional,
             parameters: OF_RELEVANCE,
             highest_grade: None,
+            worth: |by, grade| grade.map_or(0, |grade| by.grade(grade).max(0)),
             score,
         }
     }
@@ -134,7 +140,7 @@ impl MeasureSpec {
 }
 
 /// A measure with its parameters; [`parse_measure`](super::parse_measure) makes it from its name.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Measure {
     pub(super) spec: &'static MeasureSpec,
     pub(super) by: MeasureParameters,
@@ -144,7 +150,8 @@ pub struct Measure {
 
 impl PartialEq for Measure {
     fn eq(&self, other: &Self) -> bool {
-        (self.spec.name, self.by, self.documents) == (other.spec.name, other.by, other.documents)
+        let parts = |it: &Self| (it.spec.name, it.by.clone(), it.documents);
+        parts(self) == parts(other)
     }
 }
 
@@ -178,11 +185,19 @@ impl Measure {
     /// 0 where the definition divides by zero.
     pub fn score(&self, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
         if self.by.judged_only {
-            let is_judged = |document: &&DocId| judgements.grade(document) >= Some(0);
-            let judged: Vec<DocId> = ranking.iter().filter(is_judged).cloned().collect();
+            let mut judged = ranking.to_vec();
+            judged.retain(|document| {
+                judgements.grade(document).is_some_and(|grade| self.by.grade(grade) >= 0)
+            });
             return (self.spec.score)(&self.by, &judged, judgements);
         }
         (self.spec.score)(&self.by, ranking, judgements)
+    }
+
+    /// The worth of a document of a grade; `None` is not judged. The value for a topic grows, or stays, if
+    /// a document that is worth more moves before one that is worth less.
+    pub fn worth(&self, grade: Option<i32>) -> i32 {
+        (self.spec.worth)(&self.by, grade)
     }
 
     /// Refuses judgements with a grade for which the measure is not defined.

@@ -5,7 +5,9 @@
 
 use super::TopicJudgements;
 use super::catalogue::{CutoffRule, MeasureSpec};
-use super::parameters::{BETA, DCG, EVERY_REL, JUDGED_ONLY, MeasureParameters, PERSISTENCE, REL};
+use super::parameters::{
+    BETA, DCG, EVERY_REL, GAINS, Gain, JUDGED_ONLY, MeasureParameters, PERSISTENCE, REL,
+};
 use clariq_core::DocId;
 
 /// All measures, in the order in which they are listed. A new one is a function and an entry here.
@@ -33,9 +35,9 @@ pub(super) static CATALOGUE: &[MeasureSpec] = &[
         trec: Some("ndcg"),
         trec_cut: Some("ndcg_cut"),
         clariq_documents: Some("NDCG"),
-        parameters: &[&DCG, &JUDGED_ONLY],
+        parameters: &[&DCG, &GAINS, &JUDGED_ONLY],
         definition: "Σ grade / log₂(rank + 1) over the first k, divided by that of the ideal ranking; with \
-                     `dcg='exp-log2'`, 2^grade − 1 in place of the grade",
+                     `dcg='exp-log2'`, 2^grade − 1 in place of the grade, with `gains={1:3,2:7}`, what it names",
         source: "Järvelin and Kekäläinen, TOIS 2002; trec_eval `ndcg_cut_k`; exponential: Burges et al., ICML \
                  2005, gdeval `ndcg@k`",
         ..MeasureSpec::new("nDCG", "nDCG@10", ndcg)
@@ -67,6 +69,7 @@ pub(super) static CATALOGUE: &[MeasureSpec] = &[
     MeasureSpec {
         cutoff: CutoffRule::Needed,
         parameters: &[],
+        worth: |_, grade| i32::from(grade.is_some()),
         definition: "judged documents among the first k / documents among the first k",
         source: "`ir_measures`, `Judged@k`",
         ..MeasureSpec::new("Judged", "Judged@10", judged)
@@ -168,26 +171,27 @@ fn precision(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgem
 
 /// nDCG@k = DCG@k / ideal DCG@k, with DCG@k = Σ gain / log₂(rank + 1) over the first k ranks.
 ///
-/// The gain of a document is its grade, or 2^grade − 1 with `dcg='exp-log2'`; 0 if it is not judged or
-/// the grade is negative. The ideal ranking is all judged documents by descending grade, retrieved or
+/// The gain of a document is its grade, 2^grade − 1 with `dcg='exp-log2'`, or what `gains` puts in place of
+/// its grade; 0 if it is not judged or that is negative. The ideal ranking is all judged documents by descending grade, retrieved or
 /// not. Sources: Järvelin and Kekäläinen, *Cumulated gain-based evaluation of IR techniques*, TOIS
 /// 2002, in the form of `trec_eval`'s `ndcg` and `ndcg_cut_k`; the exponential gain is that of Burges et
 /// al., *Learning to rank using gradient descent*, ICML 2005, as in `gdeval`.
 fn ndcg(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
-    let mut ideal: Vec<i32> = judgements.grades().filter(|grade| *grade > 0).collect();
+    let gain = |grade: i32| match by.gain {
+        Gain::Exponential => exponential_gain(grade),
+        Gain::Grade | Gain::Mapped(_) => f64::from(by.grade(grade).max(0)),
+    };
+    let mut ideal: Vec<f64> = judgements.grades().map(gain).filter(|gain| *gain > 0.0).collect();
     if ideal.is_empty() {
         return 0.0;
     }
-    ideal.sort_unstable_by(|a, b| b.cmp(a));
-    let grades = ranking.iter().map(|document| judgements.grade(document).unwrap_or(0));
-    dcg(by, grades.take(by.depth())) / dcg(by, ideal.into_iter().take(by.depth()))
+    ideal.sort_unstable_by(|a, b| b.total_cmp(a));
+    let gains = ranking.iter().map(|document| judgements.grade(document).map_or(0.0, gain));
+    dcg(gains.take(by.depth())) / dcg(ideal.into_iter().take(by.depth()))
 }
 
-fn dcg(by: &MeasureParameters, grades: impl Iterator<Item = i32>) -> f64 {
-    let gain = |grade: i32| {
-        if by.exponential { exponential_gain(grade) } else { f64::from(grade.max(0)) }
-    };
-    (2_u32..).zip(grades).map(|(next, grade)| gain(grade) / f64::from(next).log2()).sum()
+fn dcg(gains: impl Iterator<Item = f64>) -> f64 {
+    (2_u32..).zip(gains).map(|(next, gain)| gain / f64::from(next).log2()).sum()
 }
 
 /// 2^grade − 1; 0 for negative grades.
@@ -298,9 +302,11 @@ fn precision_at_relevant(
 ) -> f64 {
     match judgements.relevant(by.rel) {
         0 => 0.0,
-        relevant => {
-            precision(&MeasureParameters { cutoff: Some(relevant), ..*by }, ranking, judgements)
-        }
+        relevant => precision(
+            &MeasureParameters { cutoff: Some(relevant), ..by.clone() },
+            ranking,
+            judgements,
+        ),
     }
 }
 

@@ -1,12 +1,13 @@
 //! The parameters of measures: how each is read, and how it is written in a name.
 
 use clariq_core::{Result, bail};
+use std::collections::BTreeMap;
 
 /// The location of problems.
 pub(super) const AT: &str = "a measure";
 
 /// The parameters of a measure.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct MeasureParameters {
     /// The number of documents that count; all if there is no cut-off.
     pub(super) cutoff: Option<usize>,
@@ -16,22 +17,50 @@ pub(super) struct MeasureParameters {
     pub(super) p: f64,
     /// The weight of recall in F.
     pub(super) beta: f64,
-    /// True if the gain of nDCG is 2^grade − 1.
-    pub(super) exponential: bool,
+    /// The gain of nDCG by a grade.
+    pub(super) gain: Gain,
     /// True if documents that are not judged are taken out of the ranking first.
     pub(super) judged_only: bool,
 }
 
 impl Default for MeasureParameters {
     fn default() -> Self {
-        Self { cutoff: None, rel: 1, p: 0.8, beta: 1.0, exponential: false, judged_only: false }
+        Self { cutoff: None, rel: 1, p: 0.8, beta: 1.0, gain: Gain::Grade, judged_only: false }
     }
+}
+
+/// The gain of nDCG by a grade.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Gain {
+    /// The grade.
+    Grade,
+    /// 2^grade − 1.
+    Exponential,
+    /// The grade that stands for it, where there is one.
+    Mapped(BTreeMap<i32, i32>),
 }
 
 impl MeasureParameters {
     /// The number of documents that count.
     pub(super) fn depth(&self) -> usize {
         self.cutoff.unwrap_or(usize::MAX)
+    }
+
+    /// The grade that counts in place of a grade.
+    pub(super) fn grade(&self, grade: i32) -> i32 {
+        match &self.gain {
+            Gain::Mapped(grades) => grades.get(&grade).copied().unwrap_or(grade),
+            Gain::Grade | Gain::Exponential => grade,
+        }
+    }
+
+    /// Sets the gains, of which a measure has one kind.
+    fn set_gain(&mut self, gain: Gain) -> Result<()> {
+        if self.gain != Gain::Grade {
+            bail!(AT, "dcg='exp-log2' or gains", "both");
+        }
+        self.gain = gain;
+        Ok(())
     }
 }
 
@@ -67,7 +96,18 @@ pub(super) static BETA: Parameter = Parameter {
 pub(super) static DCG: Parameter = Parameter {
     name: "dcg",
     set: set_dcg,
-    shown: |by| by.exponential.then(|| "'exp-log2'".to_owned()),
+    shown: |by| (by.gain == Gain::Exponential).then(|| "'exp-log2'".to_owned()),
+};
+
+/// The gains of nDCG, grade by grade; as in `ir_measures`, those that are the grade are not named.
+pub(super) static GAINS: Parameter = Parameter {
+    name: "gains",
+    set: set_gains,
+    shown: |by| {
+        let Gain::Mapped(grades) = &by.gain else { return None };
+        let grades: Vec<String> = grades.iter().map(|(from, to)| format!("{from}:{to}")).collect();
+        Some(format!("{{{}}}", grades.join(",")))
+    },
 };
 
 /// Whether documents that are not judged are left out, as by the option `-J` of `trec_eval`.
@@ -105,12 +145,34 @@ fn set_beta(by: &mut MeasureParameters, value: &str) -> Result<()> {
 }
 
 fn set_dcg(by: &mut MeasureParameters, value: &str) -> Result<()> {
-    by.exponential = match value.trim_matches(['\'', '"']) {
-        "log2" => false,
-        "exp-log2" => true,
+    match value.trim_matches(['\'', '"']) {
+        "log2" => Ok(()),
+        "exp-log2" => by.set_gain(Gain::Exponential),
         _ => bail!(AT, "'log2' or 'exp-log2' as dcg", "`{value}`"),
+    }
+}
+
+fn set_gains(by: &mut MeasureParameters, value: &str) -> Result<()> {
+    let Some(mut grades) = parse_gains(value) else {
+        let expected = "grades with their gains, whole numbers, as gains";
+        bail!(AT, expected, "`{value}`", "nDCG(gains={{1:3,2:7}})@10 gains 3 by grade 1");
     };
-    Ok(())
+    grades.retain(|from, to| from != to);
+    if grades.is_empty() { Ok(()) } else { by.set_gain(Gain::Mapped(grades)) }
+}
+
+/// `{1:3,2:7}`; `None` for another form, and for a grade with two gains.
+fn parse_gains(text: &str) -> Option<BTreeMap<i32, i32>> {
+    let inside = text.strip_prefix('{')?.strip_suffix('}')?;
+    let mut grades = BTreeMap::new();
+    for pair in inside.split(',') {
+        let (from, to) = pair.split_once(':')?;
+        let known = grades.insert(from.trim().parse().ok()?, to.trim().parse().ok()?);
+        if known.is_some() {
+            return None;
+        }
+    }
+    Some(grades)
 }
 
 fn set_judged_only(by: &mut MeasureParameters, value: &str) -> Result<()> {

@@ -39,11 +39,7 @@ pub fn parse_measure(text: &str) -> Result<Measure> {
 /// Makes measures from names between commas or white space, as in `R@5, RBP(p=0.5,rel=2) map`. A
 /// measure that is named twice is made once.
 pub fn parse_measures(text: &str) -> Result<Vec<Measure>> {
-    let mut depth = 0_i32;
-    let names = text.split(|c: char| {
-        depth += i32::from(c == '(') - i32::from(c == ')');
-        depth <= 0 && (c == ',' || c.is_whitespace())
-    });
+    let names = split_outside(text, '(', ')', |c| c == ',' || c.is_whitespace());
     let mut measures: Vec<Measure> = Vec::new();
     for name in names.filter(|name| !name.is_empty()) {
         let measure = parse_measure(name)?;
@@ -52,6 +48,20 @@ pub fn parse_measures(text: &str) -> Result<Vec<Measure>> {
         }
     }
     Ok(measures)
+}
+
+/// The parts of a text between separators outside brackets.
+fn split_outside(
+    text: &str,
+    open: char,
+    close: char,
+    separates: impl Fn(char) -> bool,
+) -> impl Iterator<Item = &str> {
+    let mut depth = 0_i32;
+    text.split(move |c: char| {
+        depth += i32::from(c == open) - i32::from(c == close);
+        depth <= 0 && separates(c)
+    })
 }
 
 /// The name, and the parameters with the cut-off among them; `None` for a text of another form.
@@ -71,7 +81,7 @@ fn split(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
     };
     let mut parameters = Vec::new();
     if !inside.trim().is_empty() {
-        for parameter in inside.split(',') {
+        for parameter in split_outside(inside, '{', '}', |c| c == ',') {
             let (key, value) = parameter.split_once('=')?;
             parameters.push((key.trim(), value.trim()));
         }
@@ -198,6 +208,9 @@ mod tests {
             ("SetF", &["set_F", "SetF(beta=1)"]),
             ("nDCG(dcg='exp-log2')@10", &["ndcg(dcg=\"exp-log2\")@10"]),
             ("AP(rel=2,judged_only=True)@5", &["MAP(judged_only=True,rel=2)@5"]),
+            ("nDCG(gains={1:3,2:7})@5", &["ndcg(gains={2: 7, 0:0, 1 :3}, cutoff=5)"]),
+            ("nDCG(gains={-1:0})", &["nDCG(dcg='log2',gains={-1:0,3:3})"]),
+            ("nDCG@3", &["nDCG(gains={1:1})@3"]),
         ];
         for (canonical, others) in cases {
             assert_eq!(name(canonical), canonical);
@@ -271,16 +284,16 @@ mod tests {
         {
             assert!(error(text).ends_with(" as rel"), "{text}");
         }
+        for text in
+            ["nDCG(gains={})", "nDCG(gains={1:3,1:4})", "nDCG(gains={1:0.5})", "nDCG(gains=1:3)"]
+        {
+            assert!(error(text).ends_with(" as gains"), "{text}");
+        }
+        assert_eq!(error("nDCG(gains={1:3},dcg='exp-log2')"), "dcg='exp-log2' or gains");
         for text in ["RBP(p=1)", "RBP(p=-0.1)", "RBP(p=nan)", "RBP(p=inf)", "RBP(p=)"] {
             assert!(error(text).ends_with(" as p"), "{text}");
         }
-        for text in [
-            "R(p=0.5)@5",
-            "nDCG(rel=2)",
-            "nDCG(gains={0:1})@5",
-            "Bpref(judged_only=True)",
-            "Bpref@5",
-        ] {
+        for text in ["R(p=0.5)@5", "nDCG(rel=2)", "Bpref(judged_only=True)", "Bpref@5"] {
             assert!(error(text).starts_with("a parameter of "), "{text}");
         }
     }
@@ -309,7 +322,8 @@ mod tests {
                 given.push(match parameter.name {
                     "rel" => format!("rel={rel}"),
                     "judged_only" => "judged_only=True".to_owned(),
-                    "dcg" => "dcg=exp-log2".to_owned(),
+                    "dcg" => "dcg=log2".to_owned(),
+                    "gains" => format!("gains={{{rel}:3,0:{rel}}}"),
                     number => format!("{number}={p}"),
                 });
             }

@@ -1,6 +1,6 @@
 //! A run in the order in which measures read it.
 
-use super::Qrels;
+use super::{Measure, Qrels};
 use crate::ties::{Favour, Ties, lines_by_topic, ordered_lines, single, sort_with_favour};
 use clariq_core::{DocId, RequestId};
 use clariq_files::{Run, RunLine};
@@ -30,15 +30,15 @@ impl RankedRun {
         Self::of_lines(ordered_lines(run, ties))
     }
 
-    /// Orders a run, with equal scores in the order that is best or worst for it.
-    pub fn with_ties(run: &Run, qrels: &Qrels, favour: Favour) -> Self {
+    /// Orders a run, with equal scores in the order that is best or worst for it by a measure.
+    pub fn with_ties(run: &Run, qrels: &Qrels, measure: &Measure, favour: Favour) -> Self {
         let mut topics = lines_by_topic(run);
         for (topic, lines) in &mut topics {
             let judgements = qrels.topic(topic);
-            let grade = |document: &DocId| {
-                judgements.and_then(|judgements| judgements.grade(document)).unwrap_or(0)
+            let worth = |document: &DocId| {
+                measure.worth(judgements.and_then(|judgements| judgements.grade(document)))
             };
-            sort_with_favour(lines, single, grade, favour);
+            sort_with_favour(lines, single, worth, favour);
         }
         Self::of_lines(topics)
     }
@@ -148,25 +148,28 @@ mod tests {
         /// Any order of equal scores, made strict, must lie between the two.
         #[test]
         fn no_order_of_equal_scores_leaves_the_interval(
-            lines in prop::collection::vec((0..3_i32, -1..4_i32), 1..16).prop_flat_map(|lines| Just(lines).prop_shuffle()),
+            lines in prop::collection::vec((0..3_i32, -1..5_i32), 1..16).prop_flat_map(|lines| Just(lines).prop_shuffle()),
         ) {
             let names: Vec<String> = (0..lines.len()).map(|n| format!("d{n}")).collect();
             let judged = |(name, (_, grade)): (&String, &(i32, i32))| Judgement {
                 topic: "1".into(), document: name.as_str().into(), relevance: *grade,
             };
-            let qrels = Qrels::from_judgements("q", &names.iter().zip(&lines).map(judged).collect::<Vec<_>>()).unwrap();
+            // Those of grade 4 are not judged.
+            let judged: Vec<Judgement> = names.iter().zip(&lines).filter(|(_, line)| line.1 < 4).map(judged).collect();
+            let qrels = Qrels::from_judgements("q", &judged).unwrap();
             let scored = |nudge: f64| -> Vec<(&str, &str, f64)> {
                 let scores = lines.iter().enumerate().map(|(index, line)| f64::from(line.0) - index as f64 * nudge);
                 names.iter().zip(scores).map(|(name, score)| ("1", name.as_str(), score)).collect()
             };
-            let measures = parse_measures("R@3 P@5 nDCG@4 nDCG AP RR Success@2 RBP P(rel=2)@3 AP(rel=2)").unwrap();
-            let means = |ranked: &RankedRun| evaluate(&measures, ranked, &qrels).unwrap().means;
-            let strict = means(&RankedRun::new(&run(&scored(1e-3))));
-            let tied = run(&scored(0.0));
-            let low = means(&RankedRun::with_ties(&tied, &qrels, Favour::Against));
-            let high = means(&RankedRun::with_ties(&tied, &qrels, Favour::For));
-            for index in 0..measures.len() {
-                prop_assert!(low[index] <= strict[index] + 1e-12 && strict[index] <= high[index] + 1e-12);
+            let names = "R@3 P@5 nDCG@4 nDCG AP RR Success@2 RBP P(rel=2)@3 AP(rel=2) Judged@3 ERR@4 Bpref Bpref(rel=2) \
+                         P(judged_only=True)@3 nDCG(gains={1:3,2:0})@4 nDCG(gains={0:2,1:-1},judged_only=True)@3";
+            let (strict, tied) = (run(&scored(1e-3)), run(&scored(0.0)));
+            for measure in parse_measures(names).unwrap() {
+                let mean = |ranked: &RankedRun| evaluate(std::slice::from_ref(&measure), ranked, &qrels).unwrap().means[0];
+                let strict = mean(&RankedRun::new(&strict));
+                let [low, high] = [Favour::Against, Favour::For]
+                    .map(|favour| mean(&RankedRun::with_ties(&tied, &qrels, &measure, favour)));
+                prop_assert!(low <= strict + 1e-12 && strict <= high + 1e-12, "{}: {low} {strict} {high}", measure.name());
             }
         }
     }

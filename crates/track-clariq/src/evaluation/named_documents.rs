@@ -99,7 +99,7 @@ impl<'a> NamedDocuments<'a> {
         qrels: &Qrels,
     ) -> Result<(Vec<Score>, Vec<String>), Error> {
         let (of_documents, of_questions): (Vec<Measure>, Vec<Measure>) =
-            by.measures.iter().partition(|measure| is_of_documents(measure));
+            by.measures.iter().cloned().partition(is_of_documents);
         if of_questions.is_empty() && by.ties.is_some() {
             let hint = "leave it out: of equal scores, the last line in the file counts";
             bail!("--ties", "measures of questions beside it", "document relevance", hint);
