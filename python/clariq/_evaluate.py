@@ -56,6 +56,7 @@ def evaluate(
     qrels: Optional[Scored] = None,
     ties: Optional[str] = None,
     per_topic: bool = False,
+    keep: "os.PathLike[str] | str | None" = None,
 ) -> Scores:
     """Scores a run.
 
@@ -79,6 +80,8 @@ def evaluate(
         ties: How equal scores are ordered: ``id`` (the default) or ``official``, as the command
             explains; or ``interval`` for the lowest and the highest mean of any order.
         per_topic: Whether to return the values of each request as well.
+        keep: A file for the values of each request, which ``clariq.compare`` and
+            ``clariq.assert_not_worse`` take in place of the run, with the same judgements.
 
     Returns:
         The mean of each measure over all labelled requests, by its name as given. With
@@ -102,6 +105,7 @@ def evaluate(
     words += [] if split is None else [f"--split={split}"]
     words += [] if ties is None else [f"--ties={ties}"]
     words += ["--per-topic"] if per_topic else []
+    words += [] if keep is None else [f"--output={os.fspath(keep)}"]
     with tempfile.TemporaryDirectory(prefix="clariq-") as folder:
         if qrels is not None:
             judged = qrels_path(qrels, folder)

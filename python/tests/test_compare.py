@@ -71,6 +71,19 @@ def test_a_run_that_is_surely_worse_fails_and_noise_does_not(capsys):
     assert clariq.compare(runs, "RR", qrels=qrels, fail_if_worse=0.3)[1].difference == -0.3
 
 
+def test_kept_scores_stand_for_the_baseline(tmp_path):
+    baseline, run, qrels = _runs(12)
+    kept = tmp_path / "baseline.json"
+    assert clariq.evaluate(baseline, "RR", qrels=qrels, keep=kept) == {"RR": 1.0}
+    clariq.assert_not_worse(baseline, kept, "RR", qrels=qrels)
+    with pytest.raises(AssertionError, match=r"^worse: RR of run fell by 0\.3000 "):
+        clariq.assert_not_worse(run, kept, "RR", qrels=qrels)
+    rows = clariq.compare({"old": kept, "new": run}, "RR", qrels=qrels)
+    assert [row.mean for row in rows] == [1.0, 0.7]
+    with pytest.raises(clariq.ClariqError, match="by other labels"):
+        clariq.assert_not_worse(run, kept, "RR", qrels={**qrels, "0": {"b": 1}})
+
+
 def test_a_page_is_written(tmp_path):
     page = clariq.report(RUNS, tmp_path / "page.html", qrels=QRELS, title="Two runs")
     assert page == tmp_path / "page.html"

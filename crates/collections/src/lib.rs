@@ -193,9 +193,9 @@ pub trait Collection: Any + Send + Sync {
     /// The file that holds the requests of a split.
     fn source(&self, split: Split) -> Result<Source, Error>;
 
-    /// The file with the topics that runs over a split are scored on.
-    fn judged_in(&self, split: Split) -> Result<Source, Error> {
-        self.source(split)
+    /// The files with the labels of a split, that with the topics that runs are scored on first.
+    fn labels_of(&self, split: Split) -> Result<Vec<Source>, Error> {
+        Ok(vec![self.source(split)?])
     }
 
     /// The requests of a split for a task, without labels.

@@ -195,9 +195,9 @@ impl Collection for Own {
         Ok(self.splits[split].requests.clone())
     }
 
-    fn judged_in(&self, split: Split) -> Result<Source, Error> {
+    fn labels_of(&self, split: Split) -> Result<Vec<Source>, Error> {
         let SplitFiles { requests, qrels, .. } = &self.splits[split];
-        Ok(qrels.as_ref().unwrap_or(requests).clone())
+        Ok(vec![qrels.as_ref().unwrap_or(requests).clone()])
     }
 
     fn requests(&self, split: Split, _task: Task) -> Result<Requests<'_>, Error> {

@@ -2,11 +2,13 @@
 
 use clariq_core::{DocId, RequestId};
 use clariq_files::{Run, RunLine};
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 /// The treatment of equal scores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Ties {
     /// As the official scorer of `ClariQ`: of a topic's lines with the same score, only the first in
     /// the file counts.

@@ -13,6 +13,7 @@ mod closed_output;
 mod commands;
 mod data_folders;
 mod failure;
+mod kept_scores;
 mod learned;
 mod messages;
 mod output;

@@ -110,6 +110,14 @@ impl LabelSource {
         }
     }
 
+    /// Their files.
+    pub(crate) fn files(&self) -> Result<Vec<Source>> {
+        match self {
+            Self::File(qrels, _) => Ok(vec![qrels.clone()]),
+            Self::Split(collection, split) => collection.labels_of(*split),
+        }
+    }
+
     /// The evaluation of their split. Its warnings are printed.
     pub(crate) fn evaluation(&self, settings: &Settings) -> Result<Box<dyn Evaluation + '_>> {
         let evaluation: Box<dyn Evaluation> = match self {

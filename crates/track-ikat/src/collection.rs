@@ -109,6 +109,13 @@ impl Collection for Ikat {
         self.data.track_file(IkatSplit::topics_file(split)).ok_or_else(|| changed(split))
     }
 
+    fn labels_of(&self, split: Split) -> Result<Vec<Source>, Error> {
+        let mut files = vec![self.source(split)?];
+        let labels = IkatSplit::from(split).labels;
+        files.extend(labels.iter().filter_map(|(name, _)| self.data.track_file(name)));
+        Ok(files)
+    }
+
     fn requests(&self, split: Split, task: Task) -> Result<Requests<'_>, Error> {
         self.requests_seen(split, task, SystemClass::Automatic.into())
     }

@@ -99,6 +99,13 @@ impl Collection for Mtrag {
         })
     }
 
+    fn labels_of(&self, split: Split) -> Result<Vec<Source>, Error> {
+        let mut files = vec![self.source(split)?];
+        let split = MtragSplit::from(split);
+        files.extend(Domain::ALL.iter().filter_map(|domain| split.qrels(&self.data, *domain)));
+        Ok(files)
+    }
+
     fn requests(&self, split: Split, task: Task) -> Result<Requests<'_>, Error> {
         self.requests_seen(split, task, SystemClass::Automatic.into())
     }

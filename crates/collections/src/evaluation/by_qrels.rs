@@ -41,7 +41,7 @@ impl<'a> ByQrels<'a> {
             problem!(collection.location(), "labels of {split}", "requests without labels", hint)
                 .kind(ProblemKind::MissingFile)
         })?;
-        let file = collection.judged_in(split)?.name();
+        let file = collection.labels_of(split)?.first().map_or_else(String::new, Source::name);
         Ok(Self { origin: Some((collection, split, task)), ..Self::new(file, qrels)? })
     }
 

@@ -6,6 +6,7 @@ mod topic;
 
 use crate::arguments::{Names, RunArguments, named_measures, one_of, refuse_given};
 use crate::failure::Outcome;
+use crate::kept_scores::KeptScores;
 use crate::output::Format;
 use crate::output::{Cell, Sheet, print_all};
 use crate::runs::{self, LabelSource};
@@ -64,6 +65,8 @@ struct ScoredRun {
     scores: Vec<Score>,
     /// The rankings, for the documents of a topic and for a verdict.
     rankings: Option<Rankings>,
+    /// The file, if it is scores that were kept.
+    kept: Option<KeptScores>,
 }
 
 /// A comparison, ready to be printed.
@@ -86,7 +89,13 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
         bail!("--digits", "--format latex beside it", "another format", hint);
     }
     let files: Vec<RecordedFile> = paths.iter().map(|path| RecordedFile::open(path)).collect();
-    let labels = LabelSource::open(settings, &arguments.compared, &files[0])?;
+    let mut kept = Vec::with_capacity(files.len());
+    for file in &files {
+        kept.push(KeptScores::read(&Source::new(file.path()))?);
+    }
+    // Kept scores have no record that could name their split.
+    let first_run = kept.iter().position(Option::is_none).unwrap_or(0);
+    let labels = LabelSource::open(settings, &arguments.compared, &files[first_run])?;
     labels.check_origin(settings, &files)?;
     let evaluation = labels.evaluation(settings)?;
     let measures = named_measures(&arguments.measures)?;
@@ -100,16 +109,19 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     let keeps_rankings =
         arguments.topic.is_some() || arguments.gate.given().iter().any(|(_, is_given)| *is_given);
     let mut scored = Vec::new();
-    for (run, name) in files.iter().zip(names) {
+    for ((run, kept), name) in files.iter().zip(kept).zip(names) {
         let file = Source::new(run.path()).repeatable()?;
-        let of_run = ScoreOptions { depth: run.depth(), ..by };
-        let cases = evaluation.cases(Answers::File(&file), &of_run)?.compared();
         let path = file.name();
+        let of_run = ScoreOptions { depth: run.depth(), ..by };
+        let cases = match &kept {
+            Some(kept) => kept.cases(&path, &labels.files()?, &*evaluation, &of_run)?,
+            None => evaluation.cases(Answers::File(&file), &of_run)?.compared(),
+        };
         for warning in &cases.warnings {
             settings.note(&format!("warning: {path}: {warning}"));
         }
         let rankings = cases.rankings.filter(|_| keeps_rankings);
-        scored.push(ScoredRun { name, path, file, scores: cases.scores, rankings });
+        scored.push(ScoredRun { name, path, file, scores: cases.scores, rankings, kept });
     }
     let left_out = keep_common_scores(&mut scored)?;
     if !left_out.is_empty() {
@@ -239,8 +251,9 @@ fn keep_common_scores(scored: &mut [ScoredRun]) -> Result<Vec<String>> {
     let mut scores: Vec<&mut Vec<Score>> = scored.iter_mut().map(|run| &mut run.scores).collect();
     let left_out = keep_common(&mut scores);
     if scored[0].scores.is_empty() {
-        let is_other = |names: &Vec<String>| names.is_empty() || !names.contains(&all[0][0]);
-        let other = all.iter().position(is_other).unwrap_or_default();
+        let first = all[0].first();
+        let other = all.iter().position(|names| first.is_none_or(|name| !names.contains(name)));
+        let other = other.unwrap_or_default();
         let expected = all[0].join(", ");
         let found = all[other].join(", ");
         let hint = "compare submissions with submissions, and rankings with those of the same task";

@@ -16,7 +16,7 @@ use crate::several::SeveralScores;
 use crate::target::Target;
 use clariq_core::Result;
 use clariq_experiment::record;
-use clariq_files::{protect, refuse_input};
+use clariq_files::{Source, protect, refuse_input};
 
 pub(crate) use arguments::EvalArgs;
 use task::EvalTask;
@@ -31,13 +31,13 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
     for run in record::runs_of_need(file) {
         protect(&record::path_of(&run));
     }
-    if let Some(out) = &arguments.shown.options.out_file {
+    for out in arguments.shown.options.out_file.iter().chain(&arguments.output) {
         refuse_input(out)?;
     }
     if let Some(qrels) = arguments.judgements(file) {
         let task = EvalTask::of_judgements(arguments, qrels)?;
         settings.warn(task.warnings());
-        return task.print(settings, &request);
+        return task.print(settings, &request, &[Source::new(qrels)]);
     }
     let Target { collection, split } =
         Target::of(settings, arguments.split.as_deref(), &request.file)?;
@@ -46,7 +46,7 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
     check_record(settings, &*collection, &request.file)?;
     settings.warn(task.warnings());
     note_remark(settings, &*collection, split);
-    task.print(settings, &request)
+    task.print(settings, &request, &collection.labels_of(split)?)
 }
 
 /// Scores runs over the collections of several folders: a column for each, and the means.

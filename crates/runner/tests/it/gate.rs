@@ -145,6 +145,62 @@ fn programs_get_the_verdict_and_complete_rows() {
     );
 }
 
+/// Kept scores give the verdict that their run gives, to the last digit.
+#[test]
+fn kept_scores_stand_for_the_baseline() {
+    let bench = with_runs();
+    bench.succeed("-q eval base.run --qrels qrels.txt -m RR -m P@1 -o base.json");
+    let verdict = |baseline: &str, run: &str| {
+        let words = format!(
+            "-q compare {baseline} {run} --qrels qrels.txt -m RR --fail-if-worse --groups groups.txt --format json"
+        );
+        let found = bench.run(&words.split(' ').collect::<Vec<_>>());
+        (found.status, found.stdout.replace("base.json", "base.run"))
+    };
+    for run in ["equal.run", "noise.run", "worse.run"] {
+        assert_eq!(verdict("base.json", run), verdict("base.run", run));
+    }
+    assert_eq!(verdict("base.json", "worse.run").0, Some(1));
+    let by_split = "-q run bm25 --split dev -o a.run";
+    bench.succeed(by_split);
+    bench.succeed("-q eval a.run --split dev --ties id --out-file no.json");
+    bench.succeed("-q eval a.run --split dev -o a.json");
+    bench.succeed("-q run bm25-tuned --split dev -o b.run");
+    let of = |baseline: &str| {
+        let words = format!("-q compare {baseline} b.run --split dev --topics 2");
+        bench.succeed(&words).stdout.replace("a.json", "a.run")
+    };
+    assert_eq!(of("a.json"), of("a.run"));
+}
+
+#[test]
+fn kept_scores_are_refused_where_they_would_mean_something_else() {
+    let bench = with_runs();
+    bench.succeed("-q eval base.run --qrels qrels.txt -m RR -o base.json");
+    let refused = |words: &str| {
+        let found = bench.refused(&format!("-q compare base.json noise.run {words}"));
+        found.lines().skip(1).take(2).map(str::trim).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(refused("--qrels qrels.txt -m AP"), "expected: values of AP, found: RR");
+    assert_eq!(
+        refused("--qrels qrels.txt -m RR --ties official"),
+        "expected: equal scores in the order Official, found: Id"
+    );
+    assert_eq!(
+        refused("--qrels qrels.txt -m RR --topic t1"),
+        "expected: a run for --topic, found: kept scores, which have no documents"
+    );
+    bench.edit("qrels.txt", |qrels| qrels.replace("t1 0 d1", "t1 0 d2"));
+    let found = refused("--qrels qrels.txt -m RR");
+    assert!(found.starts_with("expected: scores by qrels.txt ("), "{found}");
+    bench.edit("base.json", |kept| kept.replace("\"ties\"", "\"order\""));
+    let found = refused("--qrels qrels.txt -m RR");
+    assert!(found.starts_with("expected: kept scores, found: unknown field `order`"), "{found}");
+    for line in ["--ties interval", "--task question_relevance", "--out-file x.json"] {
+        bench.refused(&format!("eval base.run -m RR -o again.json {line}"));
+    }
+}
+
 #[test]
 #[expect(clippy::format_collect, reason = "a few lines")]
 fn topics_that_a_run_lacks_are_said_and_refused_if_strict() {

@@ -3,19 +3,17 @@
 mod junit;
 mod rows;
 
-use super::{ComparisonResult, ScoredRun};
+use super::ComparisonResult;
+use crate::kept_scores::{USUAL_JUDGED, judged, unanswered};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::evaluation::{Answers, Evaluation, ScoreOptions};
+use clariq_collections::evaluation::{Evaluation, ScoreOptions};
 use clariq_core::{ProblemKind, RequestId, Result, bail, count_of};
 use clariq_eval::{GateRow, GateRule, Score, gate, parse_measure};
 use clariq_files::fields::{LineForm, for_each_line};
 use clariq_files::{FileContent, MOST_OF_A_TABLE, Source, strictly};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::PathBuf;
-
-/// The cut-off of `Judged@k` beside measures without one.
-const USUAL_JUDGED: usize = 10;
 
 #[derive(Args)]
 pub(crate) struct GateArgs {
@@ -141,7 +139,10 @@ impl<'a> Verdict<'a> {
             ));
         }
         for run in &compared.runs {
-            let unanswered = unanswered(run, evaluation);
+            let unanswered = match &run.kept {
+                Some(kept) => kept.unanswered,
+                None => unanswered(&run.scores, run.rankings.as_ref(), evaluation),
+            };
             if unanswered > 0 {
                 remarks.push(format!(
                     "{} lacks {}, counted 0",
@@ -173,7 +174,11 @@ impl<'a> Verdict<'a> {
             seed: compared.seed,
         };
         let scores: Vec<&[Score]> = compared.runs.iter().map(|run| &run.scores[..]).collect();
-        let judged = compared.runs.iter().map(|run| judged(run, evaluation, by)).collect();
+        let judged = compared.runs.iter().map(|run| match &run.kept {
+            Some(kept) => run.scores.iter().map(|score| kept.judged(score)).collect(),
+            None => judged(&run.scores, &run.file, evaluation, by),
+        });
+        let judged = judged.collect();
         Ok(Self { compared, rows: gate(&scores, &groups, &rule), judged, remarks, arguments })
     }
 
@@ -262,39 +267,6 @@ impl<'a> Verdict<'a> {
         });
         format!("no measure fell{by} with p Holm <= {alpha} over {topics}{seen}")
     }
-}
-
-/// The number of topics of a run's values that its rankings lack; 0 for files without rankings.
-fn unanswered(run: &ScoredRun, evaluation: &dyn Evaluation) -> usize {
-    let Some(rankings) = &run.rankings else { return 0 };
-    let answered: HashSet<&RequestId> = rankings.run.lines.iter().map(|line| &line.topic).collect();
-    let is_missing =
-        |case: &&RequestId| !answered.contains(evaluation.request_of(case).unwrap_or(case));
-    run.scores[0].values.iter().map(|(case, _)| case).filter(is_missing).count()
-}
-
-/// The share of judged documents beside each score of a run; none for what is no ranking.
-fn judged(run: &ScoredRun, evaluation: &dyn Evaluation, by: &ScoreOptions) -> Vec<Option<f64>> {
-    let name_of = |score: &Score| {
-        let measure = parse_measure(&score.measure).ok()?;
-        Some(format!("Judged@{}", measure.cutoff().unwrap_or(USUAL_JUDGED)))
-    };
-    let names: Vec<Option<String>> = run.scores.iter().map(name_of).collect();
-    let mut measures = Vec::new();
-    for measure in names.iter().flatten().filter_map(|name| parse_measure(name).ok()) {
-        if !measures.contains(&measure) {
-            measures.push(measure);
-        }
-    }
-    let by = ScoreOptions { measures: &measures, ties: None, ..*by };
-    let answers = Answers::File(&run.file);
-    let Ok(found) = evaluation.cases(answers, &by) else { return vec![None; names.len()] };
-    let mean_of = |(score, name): (&Score, &Option<String>)| {
-        let name = name.as_ref()?;
-        let is_same = |judged: &&Score| judged.part == score.part && judged.measure == *name;
-        Some(found.scores.iter().find(is_same)?.value())
-    };
-    run.scores.iter().zip(&names).map(mean_of).collect()
 }
 
 fn fall(text: &str) -> Result<f64, String> {

@@ -68,6 +68,9 @@ impl ComparedTopic<'_> {
         let mut ranked = Vec::with_capacity(self.runs.len());
         let mut task = None;
         for run in self.runs {
+            if run.kept.is_some() {
+                bail!(&*run.path, "a run for --topic", "kept scores, which have no documents");
+            }
             let Some(rankings) = &run.rankings else {
                 let found = format!("--task {}", self.part.unwrap_or("of all parts"));
                 let hint = "--task ptkb_provenance compares its statements";

@@ -34,6 +34,11 @@ pub(crate) struct EvalArgs {
     /// passages
     #[arg(long, value_name = "FILE", alias = "qrel")]
     pub(super) qrels: Option<PathBuf>,
+    /// Keep the scores of every topic in this file, which `clariq compare` takes in place of the run
+    #[arg(long, short, value_name = "FILE",
+          conflicts_with_all = ["out_file", "task", "leaderboard", "full", "conversations", "answers",
+                                "matches", "ratings"])]
+    pub(super) output: Option<PathBuf>,
     #[command(flatten)]
     pub(super) shown: Family<ShownArgs>,
     #[command(flatten)]
@@ -118,6 +123,7 @@ impl EvalArgs {
         let others = [
             ("--qrels", self.qrels.is_some()),
             ("--out-file", out_file.is_some()),
+            ("--output", self.output.is_some()),
             ("--per-topic", *per_topic),
             ("--ties interval", *ties == Some(TieRule::Interval)),
         ];
@@ -138,7 +144,10 @@ impl EvalArgs {
     ) -> Result<EvalRequest<'a>, Problem> {
         self.clariq.options.check_format(format)?;
         let ShownArgs { per_topic, ties, out_file } = &self.shown.options;
-        for (flag, is_given) in [("--per-topic", *per_topic), ("--out-file", out_file.is_some())] {
+        let kept = self.output.is_some();
+        for (flag, is_given) in
+            [("--per-topic", *per_topic), ("--out-file", out_file.is_some()), ("--output", kept)]
+        {
             if is_given {
                 self.shown.options.refuse_interval(flag)?;
             }

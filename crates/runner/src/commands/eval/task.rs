@@ -4,13 +4,14 @@ use super::arguments::{EvalArgs, EvalRequest};
 use super::official::print_official;
 use super::printed::print_cases;
 use crate::failure::Outcome;
+use crate::kept_scores::keep;
 use crate::runs::judgements_of;
 use crate::settings::Settings;
 use clariq_collections::evaluation::{Answers, Evaluation};
 use clariq_collections::{Collection, Split};
 use clariq_core::{Result, bail};
 use clariq_eval::Measure;
-use clariq_files::Source;
+use clariq_files::{Source, Target};
 use clariq_track_clariq::ClariQ;
 use clariq_track_clariq::evaluation::{Official, OfficialTask};
 use clariq_track_ikat::Ikat;
@@ -57,6 +58,10 @@ impl<'a> EvalTask<'a> {
         if let Some(of_ikat) = collection.downcast::<Ikat>() {
             clariq.refuse("runs of iKAT")?;
             shown.refuse("runs of iKAT")?;
+            if arguments.output.is_some() && qrels.is_some() {
+                let hint = "scores are kept by the labels of a split";
+                bail!("--output", "no --qrels beside it, for iKAT", "--qrels", hint);
+            }
             let evaluation = Box::new(IkatEvaluation::open(of_ikat, split.into())?);
             return Ok(Self::Ikat(evaluation, ikat.options.assessed(qrels.as_deref(), seed)));
         }
@@ -85,21 +90,42 @@ impl<'a> EvalTask<'a> {
         }
     }
 
-    /// Scores a file and prints what was found.
-    pub(super) fn print(&self, settings: &Settings, request: &EvalRequest) -> Result<Outcome> {
-        let EvalRequest { arguments, file, .. } = request;
-        let source = Source::new(file.path());
+    fn evaluation(&self) -> &dyn Evaluation {
+        match self {
+            Self::Official(official, _) => &**official,
+            Self::Ikat(evaluation, _) => &**evaluation,
+            Self::Measures(evaluation) => &**evaluation,
+        }
+    }
+
+    /// Scores a file by the labels of others, keeps the scores where that is asked for, and prints them.
+    pub(super) fn print(
+        &self,
+        settings: &Settings,
+        request: &EvalRequest,
+        labels: &[Source],
+    ) -> Result<Outcome> {
+        let EvalRequest { arguments, file, by } = request;
+        let mut source = Source::new(file.path());
+        if let Some(output) = &arguments.output {
+            source = source.repeatable()?;
+            let target = Target::new(output);
+            keep(&target, &source, labels, self.evaluation(), by)?;
+            if target.is_stream() {
+                return Ok(Outcome::Done);
+            }
+        }
         match self {
             Self::Official(official, task) => {
                 let found = official.score_as(task, &source)?;
                 print_official(settings, arguments, task, file.path(), &found)
             }
             Self::Ikat(evaluation, assessed) => {
-                let cases = evaluation.score_with(&source, request.by.measures, assessed)?;
+                let cases = evaluation.score_with(&source, by.measures, assessed)?;
                 print_cases(settings, arguments, cases, false)
             }
             Self::Measures(evaluation) => {
-                let cases = evaluation.cases(Answers::File(&source), &request.by)?;
+                let cases = evaluation.cases(Answers::File(&source), by)?;
                 print_cases(settings, arguments, cases, true)
             }
         }
