@@ -19,7 +19,7 @@ pub use chat::{
     ChatMessage, ChatModel, ChatParameters, ChatRequest, ChatRole, Completion, EachCompletion,
     Thinking,
 };
-pub use form::{Answer, AnswerForm, AnswerFormat, CitedSentence, DocumentOrder};
+pub use form::{Answer, AnswerForm, AnswerFormat, CitedSentence, DocumentOrder, is_json};
 
 /// The kinds of learned models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -4,6 +4,7 @@
 //! serde: all three are made here, so that they cannot differ. What does not have its form is not read; no
 //! part of it is ever taken for the whole.
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
@@ -253,6 +254,13 @@ fn json_of(text: &str) -> Option<Value> {
     // The name of a language may follow the first fence.
     let inner = inner.trim_start_matches(|c: char| c.is_ascii_alphabetic());
     serde_json::from_str(inner).ok()
+}
+
+/// True for a text that is nothing but JSON, bare or in a fence: marks in it are a part of the JSON.
+pub fn is_json(text: &str) -> bool {
+    let text = text.trim();
+    let is_fenced = text.starts_with(FENCE) && text.ends_with(FENCE);
+    serde_json::from_str::<IgnoredAny>(text).is_ok() || is_fenced && json_of(text).is_some()
 }
 
 /// A text of one line that has a letter or a digit, without outer blanks.

@@ -9,7 +9,7 @@ use super::table::{ModelTable, ServerConfig, table};
 use super::thinking::Marks;
 use clariq_core::{
     AnswerFormat, ChatModel, ChatRequest, Checksum, Completion, EachCompletion, Error, Location,
-    ModelKind, Result, Thinking, bail, number, positive, printable,
+    ModelKind, Result, Thinking, bail, is_json, number, positive, printable,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -263,16 +263,12 @@ impl ChatEndpoint {
     fn answer_in(&self, request: &ChatRequest, completion: &Completion) -> Completion {
         let mut completion = completion.clone();
         let format = self.config.format;
-        let form = request.form.as_ref().filter(|_| !completion.cut);
-        let read = |text: &str| form?.read(without_special_tokens(text), format);
         // The marks of thoughts may be a part of JSON.
-        if format != AnswerFormat::Text {
-            completion.answer = read(&completion.text);
-        }
-        if completion.answer.is_some() {
-            return completion;
-        }
-        match self.config.thinking.start_of_answer(&completion.text) {
+        let is_alone =
+            format != AnswerFormat::Text && is_json(without_special_tokens(&completion.text));
+        let start =
+            if is_alone { Some(0) } else { self.config.thinking.start_of_answer(&completion.text) };
+        match start {
             Some(0) => {}
             Some(start) => {
                 completion.text = completion.text[start..].trim_start().to_owned();
@@ -283,7 +279,9 @@ impl ChatEndpoint {
                 completion.thinking = Thinking::Unended;
             }
         }
-        completion.answer = read(&completion.text);
+        let form = request.form.as_ref().filter(|_| !completion.cut);
+        completion.answer =
+            form.and_then(|form| form.read(without_special_tokens(&completion.text), format));
         completion
     }
 }

@@ -74,9 +74,18 @@ fn an_answer_is_read_behind_what_the_model_thinks_and_the_marks_of_its_template(
             let stub = Stub::always(Reply::Json(completion(&text)));
             let found = complete(&stub, json!({}), &AnswerForm::Query).unwrap();
             assert_eq!(found.answer, expected, "{text}");
-            // An answer in a fence is read without a look at what stands before it.
-            assert!(found.thinking == thinking || inner.starts_with("```"), "{text}");
+            assert_eq!(found.thinking, thinking, "{text}");
         }
+    }
+    // A draft in the thoughts is no answer.
+    let draft = "```json\n{\"query\": \"coffee\"}\n```";
+    for text in [
+        format!("<think>{draft}</think> I cannot help."),
+        format!("{draft} No. </think> I cannot help."),
+        format!("<think>{draft}"),
+    ] {
+        let stub = Stub::always(Reply::Json(completion(&text)));
+        assert_eq!(complete(&stub, json!({}), &AnswerForm::Query).unwrap().answer, None, "{text}");
     }
     let own = json!({ "thinking": [["{{", "}}"]] });
     let stub = Stub::always(Reply::Json(completion("{{a}}{\"query\": \"tents\"}")));
