@@ -98,10 +98,11 @@ pub fn run(
 ) -> Result<RunSummary> {
     let session = contexts.session;
     let is_stream = Target::new(path).is_stream();
+    let is_dry_run = session.registry.calls().is_dry_run();
     check::refuse_input_as_output(session, config, input, path)?;
     check_input(config, input, session.observer)?;
     session.registry.calls().begin_run();
-    session.begin_answers(input.known());
+    session.begin_answers(requests_of(input, config)?.filter(|_| !is_dry_run));
     // The calls of this run must be its own: documents that were encoded for another system are
     // encoded again, from the cache.
     let own = (!config.endpoints.is_empty()).then(|| Contexts::new(session));
@@ -122,15 +123,13 @@ pub fn run(
     }
     input.describe(config, &mut made_by)?;
 
-    let mut writer = RunWriter::create(input, &tag, path, session.registry.calls().is_dry_run())?;
+    let mut writer = RunWriter::create(input, &tag, path, is_dry_run)?;
     let (summary, skipped) = rank_input(&system, needs.as_ref(), &mut writer)?;
-    let unread = session.report_answers();
-    if session.registry.calls().is_dry_run() {
+    session.report_answers();
+    if is_dry_run {
         return Ok(summary);
     }
-    if let Some(unread) = unread {
-        return Err(unread.into());
-    }
+    session.end_answers()?;
     // The run of a file may be empty: the file may be a block of a larger one.
     if summary.lines == 0 && input.known().is_some() {
         return Err(nothing_ranked(config, input, summary.requests).into());
@@ -156,6 +155,19 @@ pub fn run(
         ));
     }
     Ok(summary)
+}
+
+/// The number of requests of a run by a language model, which ends as soon as too many answers cannot be read.
+fn requests_of(input: &dyn RunInput, config: &SystemConfig) -> Result<Option<usize>> {
+    if input.known().is_some() || !config.uses.contains(&Uses::LanguageModel) {
+        return Ok(input.known());
+    }
+    let mut count = 0;
+    input.read(&mut |_| {
+        count += 1;
+        ControlFlow::Continue(())
+    })?;
+    Ok(Some(count))
 }
 
 /// Ranks an input and gives the outcomes to `writer`, in the order of the requests.

@@ -4,7 +4,7 @@ use crate::cache;
 use crate::models::opened::OpenedModels;
 use clariq_collections::{Collection, EarlierJudgements, Split, Task};
 use clariq_core::{
-    Documents, Engine, Error, ModelOptions, NoModels, Observer, Precision, Problem, ProblemKind,
+    Documents, Engine, Error, ModelOptions, NoModels, Observer, Precision, ProblemKind,
     ReadingOverrides, Result, Silent, bail,
 };
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex, OpenedIndex};
@@ -152,22 +152,28 @@ impl<'a> Session<'a> {
         context
     }
 
-    /// Begins to count the answers of models, for a run over so many requests. A dry run has none.
-    pub(crate) fn begin_answers(&self, requests: Option<usize>) {
-        let is_dry_run = self.registry.calls().is_dry_run();
-        self.tallies.begin(requests.filter(|_| !is_dry_run));
+    /// Begins to count the answers of models, for a run over so many requests; `None` if their number is not
+    /// known.
+    pub fn begin_answers(&self, requests: Option<usize>) {
+        self.tallies.begin(requests);
     }
 
-    /// Reports what there is to tell about the answers of models; nothing in a dry run, which has none.
-    /// Returns the problem that too many of them were not what was asked for.
-    pub(crate) fn report_answers(&self) -> Option<Problem> {
+    /// Reports what there is to tell about the answers of models.
+    pub(crate) fn report_answers(&self) {
         let calls = self.registry.calls();
         for note in calls.take_notes() {
             self.observer.note(&note);
         }
-        let is_dry_run = calls.is_dry_run();
-        let problem = self.tallies.report(if is_dry_run { &Silent } else { self.observer });
-        problem.filter(|_| !is_dry_run)
+        self.tallies.report(if calls.is_dry_run() { &Silent } else { self.observer });
+    }
+
+    /// Ends the run whose answers were counted.
+    ///
+    /// # Errors
+    ///
+    /// More answers for a use had another form than may have.
+    pub fn end_answers(&self) -> Result<()> {
+        self.tallies.end()
     }
 
     /// Opens or builds an index. A damaged one is built again, unless the user named its folder.

@@ -209,6 +209,7 @@ impl Chat {
             let read = Read {
                 note: usage.unread,
                 fits,
+                about: &request.about,
                 answer: &completion.text,
                 share,
                 most: usage.answers,

@@ -1,6 +1,6 @@
 //! Counts of model answers that could not be used as they are; each count becomes one note.
 
-use clariq_core::{Location, Observer, Problem, Result, printable, problem};
+use clariq_core::{Location, Observer, Problem, ProblemKind, Result, printable, problem};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -15,13 +15,32 @@ const SHORTEST_CONTEXT: u64 = 1000;
 #[derive(Debug, Default)]
 pub struct Tallies {
     counts: Mutex<BTreeMap<String, Tally>>,
-    /// The requests of the run, if their number is known.
-    requests: Mutex<Option<usize>>,
+    run: Mutex<Run>,
     /// The answers of each model, by the name of the model in a configuration and by the names that its
     /// server gives.
     models: Mutex<BTreeMap<String, BTreeMap<String, HashSet<u64>>>>,
     /// The longest prompts of each model.
     prompts: Mutex<BTreeMap<String, LongestPrompts>>,
+}
+
+/// The answers since a run began.
+#[derive(Debug, Default)]
+struct Run {
+    /// Its requests, if their number is known.
+    requests: Option<usize>,
+    /// The answers for each use of a model, by the text of its note.
+    uses: BTreeMap<String, Shares>,
+}
+
+/// The answers for a use, and those among them that do not fit.
+#[derive(Debug, Default)]
+struct Shares {
+    unread: usize,
+    all: usize,
+    /// The share that may not fit.
+    most: f64,
+    /// The first that does not fit, with its purpose.
+    first: String,
 }
 
 /// The prompts of which a server read the most tokens.
@@ -45,14 +64,6 @@ struct Tally {
     answers: HashSet<u64>,
     count: usize,
     all: usize,
-    limit: Option<Limit>,
-}
-
-/// The share of answers that may not fit, and the first that does not.
-#[derive(Debug)]
-struct Limit {
-    share: f64,
-    example: Option<String>,
 }
 
 /// An answer that a reader has read.
@@ -62,6 +73,8 @@ pub(crate) struct Read<'a> {
     pub(crate) note: &'a str,
     /// True if the answer is what was asked for.
     pub(crate) fits: bool,
+    /// The purpose of its request.
+    pub(crate) about: &'a str,
     /// The text of the answer.
     pub(crate) answer: &'a str,
     /// The largest share of answers that may not fit.
@@ -80,12 +93,12 @@ impl Tallies {
         });
     }
 
-    /// Forgets all counts, before a run over so many requests.
+    /// Forgets all counts, before a run over so many requests; `None` if their number is not known.
     pub fn begin(&self, requests: Option<usize>) {
         self.counts.lock().clear();
         self.models.lock().clear();
         self.prompts.lock().clear();
-        *self.requests.lock() = requests;
+        *self.run.lock() = Run { requests, uses: BTreeMap::new() };
     }
 
     /// Counts the answer to a question, which may fit or not.
@@ -94,28 +107,37 @@ impl Tallies {
     ///
     /// More answers do not fit than may, even if all others of the run do.
     pub(crate) fn add_read(&self, question: &impl Hash, read: Read) -> Result<()> {
-        let Read { note, fits, answer, share, most } = read;
-        let mut lost = None;
-        let expected = self.requests.lock().map(|requests| requests.saturating_mul(most));
+        let Read { note, fits, about, answer, share, most } = read;
+        let mut run = self.run.lock();
+        let requests = run.requests;
         self.update(note, question, |tally| {
             tally.count += usize::from(!fits);
             tally.all += 1;
-            let limit = tally.limit.get_or_insert(Limit { share, example: None });
-            if !fits && limit.example.is_none() {
-                limit.example = Some(printable(answer, SHOWN).to_string());
-            }
-            if let Some(expected) = expected.map(|expected| expected.max(tally.all))
-                && tally.count as f64 > share * expected as f64
-            {
-                let example = limit.example.clone().unwrap_or_default();
-                let found = format!(
-                    "{} of the first {} others (of {expected} at most), the first \"{example}\"",
-                    tally.count, tally.all
-                );
-                lost = Some(too_many_unread(note, share, found));
+            let shares = run.uses.entry(note.to_owned()).or_default();
+            shares.most = share;
+            shares.all += 1;
+            shares.unread += usize::from(!fits);
+            if !fits && shares.first.is_empty() {
+                shares.first = format!("{about}: \"{}\"", printable(answer, SHOWN));
             }
         });
-        lost.map_or(Ok(()), |problem| Err(problem.into()))
+        let Some((shares, requests)) = run.uses.get(note).zip(requests) else { return Ok(()) };
+        let expected = requests.saturating_mul(most).max(shares.all);
+        match shares.problem(note, expected) {
+            Some(problem) => Err(problem.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends a run, whose number of requests is known by now.
+    ///
+    /// # Errors
+    ///
+    /// More answers for a use did not fit than may.
+    pub fn end(&self) -> Result<()> {
+        let run = std::mem::take(&mut *self.run.lock());
+        let mut problems = run.uses.iter().filter_map(|(note, it)| it.problem(note, it.all));
+        problems.next().map_or(Ok(()), |problem| Err(problem.into()))
     }
 
     /// Counts an answer of `model` to a question, whose server says that it is one of `served`.
@@ -145,9 +167,8 @@ impl Tallies {
         }
     }
 
-    /// Reports all counts above 0 as notes, and resets all counts. Returns the problem that more answers
-    /// did not fit than may not.
-    pub fn report(&self, observer: &dyn Observer) -> Option<Problem> {
+    /// Reports all counts above 0 as notes, and resets them.
+    pub fn report(&self, observer: &dyn Observer) {
         for (model, served) in std::mem::take(&mut *self.models.lock()) {
             if served.len() > 1 {
                 let each = served.iter().map(|(name, answers)| {
@@ -167,34 +188,40 @@ impl Tallies {
                 ));
             }
         }
-        let mut tallies = self.counts.lock();
-        let mut first = None;
-        for (text, Tally { count, all, limit, .. }) in std::mem::take(&mut *tallies) {
+        let run = self.run.lock();
+        for (note, Tally { count, all, .. }) in std::mem::take(&mut *self.counts.lock()) {
             if count == 0 {
                 continue;
             }
-            let text = text.replace("{count}", &count.to_string());
+            let text = note.replace("{count}", &count.to_string());
             let text = text.replace("{rest}", &(all - count).to_string());
             let text = text.replace("{all}", &all.to_string());
-            observer.note(&format!("note: {text}"));
-            let Some(Limit { share, example }) = limit else { continue };
-            if count as f64 > share * all as f64 && first.is_none() {
-                let example = example.unwrap_or_default();
-                let found = format!("{count} of {all} others, the first \"{example}\"");
-                first = Some(too_many_unread(&text, share, found));
-            }
+            let first = run.uses.get(&note).map_or("", |shares| &shares.first);
+            let first = if first.is_empty() { "" } else { &format!("; the first for {first}") };
+            observer.note(&format!("note: {text}{first}"));
         }
-        first
     }
 }
 
-/// The problem that too many answers of a use, which its note names, have another form.
-fn too_many_unread(note: &str, share: f64, found: String) -> Problem {
-    let (what, _) = note.split_once(':').unwrap_or((note, ""));
-    let hint = "the run would not be what its system says: does the server take `response_format`, and is \
-                `max_tokens` enough? The key `format` of the model asks in another way, `unread` sets the share";
-    let expected = format!("at most {share} of the answers in another form");
-    problem!((Location::file(what)), expected, found, hint)
+impl Shares {
+    /// The problem that more of so many answers do not fit than may.
+    fn problem(&self, note: &str, expected: usize) -> Option<Problem> {
+        let Self { unread, all, most, first } = self;
+        if *unread as f64 <= most * expected as f64 {
+            return None;
+        }
+        let (what, _) = note.split_once(':').unwrap_or((note, ""));
+        let of = if expected == *all {
+            format!("{unread} of {all} others")
+        } else {
+            format!("{unread} of the first {all} others (of {expected} at most)")
+        };
+        let hint = "the run would not be what its system says: does the server take `response_format`, and is \
+                    `max_tokens` enough? The key `format` of the model asks in another way, `unread` sets the share";
+        let expected = format!("at most {most} of the answers in another form");
+        let found = format!("{of}, the first for {first}");
+        Some(problem!((Location::file(what)), expected, found, hint).kind(ProblemKind::Server))
+    }
 }
 
 fn hash_of(question: &impl Hash) -> u64 {

@@ -72,9 +72,9 @@ fn run(system: &str, text: &'static str) -> (Result<Vec<Vec<&'static str>>, Erro
     let batch = Batch::new(&context, &requests);
     let ranked = system.pipeline.run(&batch, vec![before; 2]);
     let ranked = ranked.map(|rankings| rankings.iter().map(ids).collect());
-    let unread = context.tallies.report(&notes);
+    context.tallies.report(&notes);
     let mut noted = notes.0.lock().unwrap().clone();
-    noted.extend(unread.map(|problem| problem.to_string()));
+    noted.extend(context.tallies.end().err().map(|error| error.to_problem().to_string()));
     (ranked, noted)
 }
 
@@ -85,20 +85,20 @@ fn more_answers_of_another_form_than_their_share_are_a_problem() {
         (
             rerank(grade),
             "I cannot say.",
-            "chat_rerank: expected at most 0.1 of the answers in another form, found 8 of 8 others, \
-             the first \"I cannot say.\"",
+            "chat_rerank: no usable answer: expected at most 0.1 of the answers in another form, found 8 of 8 others, \
+             the first for chat_rerank for request 1: \"I cannot say.\"",
         ),
         (
             rerank("method = \"listwise\""),
             "None.",
-            "chat_rerank: expected at most 0.1 of the answers in another form, found 2 of 2 others, \
-             the first \"None.\"",
+            "chat_rerank: no usable answer: expected at most 0.1 of the answers in another form, found 2 of 2 others, \
+             the first for chat_rerank for request 1: \"None.\"",
         ),
         (
             format!("rewrite = {{ chat = \"m\" }}\n{BM25}"),
             "a\nb",
-            "rewrite: expected at most 0.1 of the answers in another form, found 2 of 2 others, the \
-             first \"a\\nb\"",
+            "rewrite: no usable answer: expected at most 0.1 of the answers in another form, found 2 of 2 others, the \
+             first for rewrite of request 1: \"a\\nb\"",
         ),
     ] {
         let (ranked, notes) = run(&system, text);
@@ -146,7 +146,8 @@ fn a_share_is_one_of_requests_and_models_that_take_turns_are_named() {
     let requests =
         ["1", "2", "3"].map(|id| Request::new(id, if id == "3" { "boat" } else { "red fox" }));
     system.pipeline.run(&Batch::new(&context, &requests), vec![Vec::new(); 3]).unwrap();
-    let unread = context.tallies.report(&notes).expect("a problem").to_string();
+    context.tallies.report(&notes);
+    let unread = context.tallies.end().unwrap_err().to_problem().to_string();
     assert!(unread.contains("found 3 of 3 others"), "{unread}");
     let notes = notes.0.lock().unwrap();
     assert_eq!(notes[0], "note: m: the answers come from several models: 2 of `m0`, 1 of `m1`");
@@ -174,7 +175,8 @@ fn a_run_ends_as_soon_as_the_share_cannot_be_kept() {
     assert!(rank(Some(20), 2).is_ok() && rank(None, 20).is_ok());
     let problem = rank(Some(20), 20).unwrap_err().to_problem();
     assert_eq!(problem.at.file, "rewrite");
-    let found = "3 of the first 3 others (of 20 at most), the first \"no JSON\"";
+    let found =
+        "3 of the first 3 others (of 20 at most), the first for rewrite of request 0: \"no JSON\"";
     assert_eq!(problem.found, found);
 }
 
@@ -370,7 +372,8 @@ fn prompts_that_a_server_cuts_to_its_context_are_told() {
         context.models = &model;
         let requests = words.map(|count| Request::new(&*count.to_string(), "boats ".repeat(count)));
         system.pipeline.run(&Batch::new(&context, &requests), vec![Vec::new(); 2]).unwrap();
-        assert!(context.tallies.report(&notes).is_none());
+        context.tallies.report(&notes);
+        assert!(context.tallies.end().is_ok());
         let notes = notes.0.into_inner().unwrap();
         assert_eq!(notes.len(), usize::from(is_told), "{notes:?}");
         if is_told {

@@ -2,7 +2,7 @@
 //! questions in a conversation.
 
 use crate::common::{Bench, Finished, LEARNED, share_vectors};
-use crate::stub::{Reply, Stub, chat};
+use crate::stub::{Reply, Stub, chat, completion};
 use serde_json::{Value, json};
 
 const HEAD: &str = "uses = [\"language-model\"]\n[models.chat]\nkind = \"chat\"\nmodel = \"m\"\n\
@@ -128,6 +128,39 @@ fn a_request_that_the_server_refuses_is_a_bad_line() {
         answers.iter().map(|answer| answer.get("id").unwrap_or(&answer["error"]["line"])).collect();
     assert_eq!(found, [&json!("tents"), &json!(2), &json!("boats")], "{}", ranked.stdout);
     assert!(answers[1].to_string().contains("too long"), "{}", answers[1]);
+}
+
+#[test]
+fn requests_of_a_file_end_as_soon_as_too_many_answers_cannot_be_read() {
+    let bench = Bench::new();
+    let stub = Stub::start(|_, _| Reply::Json(completion("no JSON")));
+    bench.write(
+        "rewrites.toml",
+        format!(
+            "name = \"rewrites\"\nrewrite = {{ chat = \"chat\" }}\n{HEAD}url = \"{}/v1\"\nconcurrency = 1\n{BM25}",
+            stub.url
+        ),
+    );
+    let line = |number| format!("{{\"id\":\"{number}\",\"text\":\"tents {number}\"}}\n");
+    bench.write("lines", (0..15).map(line).collect::<String>());
+    // One of fifteen may have another form; from a stream, any number of lines may follow.
+    for (command, asked, answered) in [
+        ("\"$0\" run rewrites.toml --requests lines -o lines.run", 2, 0),
+        ("\"$0\" rank rewrites.toml --requests lines --format jsonl", 2, 1),
+        ("\"$0\" rank rewrites.toml --requests lines --skip-bad --format jsonl", 3, 1),
+        ("\"$0\" rank rewrites.toml --batch --requests lines --format jsonl", 2, 0),
+        ("\"$0\" rank rewrites.toml --format jsonl < lines", 15, 15),
+    ] {
+        let before = stub.received().len();
+        let _ = std::fs::remove_dir_all(bench.path("cache/completions"));
+        let ended = bench.shell(&["bash"], command);
+        assert_eq!(ended.status, Some(2), "{command}: {}", ended.stderr);
+        assert_eq!(stub.received().len() - before, asked, "{command}");
+        assert_eq!(ended.stdout.lines().count(), answered, "{command}");
+        let first = "the first for rewrite of request 0: \"no JSON\"";
+        assert!(ended.stderr.contains(first), "{command}: {}", ended.stderr);
+    }
+    assert!(!bench.path("lines.run").exists());
 }
 
 #[test]
