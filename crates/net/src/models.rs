@@ -6,6 +6,7 @@ mod completion;
 mod concurrently;
 mod config;
 mod embed;
+mod endpoint;
 mod exchange;
 mod identity;
 mod json;

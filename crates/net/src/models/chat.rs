@@ -2,16 +2,17 @@
 
 use super::calls::{Call, CallAnswer};
 use super::completion::{Alternative, ChatResponse, Content, ResponseMessage, ResponseToken};
+use super::endpoint::{Asked, Endpoint};
 use super::parameters::Parameters;
-use super::server::{MOST_OF_AN_ANSWER, Server, without_folder};
+use super::server::{MOST_OF_AN_ANSWER, without_folder};
 use super::special::{behind_special_tokens, without_special_tokens};
-use super::table::{ModelTable, ServerConfig, table};
+use super::table::{Dialect, ModelTable, ServedKind, ServerConfig, is_default, table};
 use super::thinking::Marks;
 use clariq_core::{
     AnswerFormat, ChatModel, ChatRequest, Checksum, Completion, EachCompletion, Error, Location,
     ModelKind, Result, Thinking, bail, is_json, number, positive, printable,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -30,78 +31,43 @@ const SHOWN: usize = 60;
 /// How far a log-probability may be above 0 by the rounding of a server.
 const ROUNDING: f64 = 0.01;
 
-/// The dialect of chat models: text-embeddings-inference has none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum ChatDialect {
-    #[default]
-    V1,
-}
+const KIND: ServedKind = ServedKind {
+    name: "chat",
+    model: ModelKind::Chat,
+    paths: &[(Dialect::V1, "chat/completions")],
+};
 
-table! {
+table! { KIND;
     /// A chat model behind a server.
     ChatConfig {
         /// `v1` alone has chat models.
         #[serde(default)]
-        dialect: ChatDialect,
+        dialect: Dialect,
         /// How the server is told the form of an answer: `schema` (default), `json`, `prompt` or `text`.
         #[serde(default)]
         pub(super) format: AnswerFormat,
         /// The largest share of answers that may have another form than was asked for, where the table that uses the
         /// model has no such key; 0.1 if neither has.
+        #[serde(skip_serializing)]
         pub(super) unread: Option<f64>,
         /// Pairs of marks around what the model thinks before it answers, as in `[["<think>", "</think>"]]`; `[]` for none,
         /// the usual marks if left out.
-        #[serde(default)]
+        #[serde(default, skip_serializing)]
         pub(super) thinking: Marks,
         /// Parameters of requests that are set, given another name, or left out.
-        #[serde(default)]
+        #[serde(default, rename(serialize = "server_parameters"), skip_serializing_if = "is_default")]
         pub(super) parameters: Parameters,
     }
 }
 
-impl ModelTable for ChatConfig {
-    fn kind(&self) -> &'static str {
-        "chat"
-    }
-
-    fn server(&self) -> ServerConfig<'_> {
-        self.keys_of_server()
-    }
-
-    fn opens(&self) -> (ModelKind, &'static str) {
-        (ModelKind::Chat, "chat/completions")
-    }
-
-    fn is_tei(&self) -> bool {
-        false
-    }
-
-    fn samples(&self) -> bool {
-        self.parameters.samples()
-    }
-
-    fn check(&self, at: &Location) -> Result<()> {
+impl ChatConfig {
+    /// Refuses shares and parameters that no server has.
+    pub(super) fn check(&self, at: &Location) -> Result<()> {
         if let Some(share) = self.unread.filter(|share| !(0.0..=1.0).contains(share)) {
             bail!(at, "`unread` as a share from 0 to 1", (share.to_string()));
         }
         self.parameters.check(at)
     }
-
-    fn identify(&self, identity: &mut Map<String, Value>) {
-        let ChatDialect::V1 = self.dialect;
-        identity.insert("dialect".to_owned(), "v1".into());
-        identity.insert("format".to_owned(), json!(self.format));
-        if !self.parameters.is_empty() {
-            identity.insert("server_parameters".to_owned(), json!(self.parameters));
-        }
-    }
-}
-
-pub(super) struct ChatEndpoint {
-    server: Server,
-    config: ChatConfig,
-    written_tokens: AtomicU64,
 }
 
 /// Why a completion ends.
@@ -126,17 +92,13 @@ impl End {
     }
 }
 
-impl ChatEndpoint {
-    pub(super) fn new(server: Server, config: ChatConfig) -> Self {
-        Self { server, config, written_tokens: AtomicU64::new(0) }
-    }
-
+impl Endpoint<ChatConfig> {
     fn call(&self, request: &ChatRequest) -> Call {
         let mut content = Map::new();
         content.insert("messages".to_owned(), json!(request.messages));
         content.insert("parameters".to_owned(), json!(request.parameters));
         let form = request.form.as_ref();
-        if let Some(form) = form.and_then(|form| form.response_format(self.config.format)) {
+        if let Some(form) = form.and_then(|form| form.response_format(self.keys.format)) {
             content.insert(RESPONSE_FORMAT.to_owned(), form);
         }
         Call {
@@ -145,49 +107,15 @@ impl ChatEndpoint {
             items: 1,
             bytes: request.messages.iter().map(|message| message.content.len() as u64).sum(),
             most_tokens: self
-                .config
+                .keys
                 .parameters
                 .most_tokens(request.parameters.max_tokens.get().into()),
         }
     }
 
-    fn ask(&self, call: &Call) -> Result<CallAnswer<Completion>> {
-        let Call { about, request, .. } = call;
-        let parameters = &request["parameters"];
-        let mut body = json!({
-            "messages": request["messages"],
-            "max_tokens": parameters["max_tokens"],
-            "temperature": parameters["temperature"],
-            "seed": parameters["seed"],
-            "stream": false,
-        });
-        self.server.name_model(&mut body);
-        if let Some(form) = request.get(RESPONSE_FORMAT) {
-            body[RESPONSE_FORMAT] = form.clone();
-        }
-        let alternatives = parameters["top_logprobs"].as_u64().unwrap_or_default();
-        if alternatives > 0 {
-            body["logprobs"] = true.into();
-            body["top_logprobs"] = alternatives.into();
-        }
-        if let Value::Object(body) = &mut body {
-            self.config.parameters.adjust(body);
-        }
-        let of_a_token = BYTES_OF_A_TOKEN + BYTES_OF_AN_ALTERNATIVE * alternatives;
-        let of_tokens = call.most_tokens.saturating_mul(of_a_token);
-        let most = BYTES_BESIDE_TOKENS.saturating_add(of_tokens).min(MOST_OF_AN_ANSWER);
-        let completion = self
-            .server
-            .ask(about, &body, most, |answer| self.read(answer, call.most_tokens))
-            .map_err(|error| self.with_hint_of_format(error))?;
-        let tokens = completion.value.completion_tokens.unwrap_or(0);
-        self.written_tokens.fetch_add(tokens, Ordering::Relaxed);
-        Ok(completion)
-    }
-
     /// An error of a server that refuses `response_format` names the key that leaves it out.
     fn with_hint_of_format(&self, error: Error) -> Error {
-        let instead = match self.config.format {
+        let instead = match self.keys.format {
             AnswerFormat::Schema => "json",
             AnswerFormat::Json => "prompt",
             AnswerFormat::Prompt | AnswerFormat::Text => return error,
@@ -246,7 +174,7 @@ impl ChatEndpoint {
     /// The first token of the answer, behind what the model thinks; none if it only thinks.
     fn first_of_answer(&self, tokens: Vec<ResponseToken>) -> Option<ResponseToken> {
         let text: String = tokens.iter().map(|token| token.token.as_str()).collect();
-        let answer = &text[self.config.thinking.start_of_answer(&text)?..];
+        let answer = &text[self.keys.thinking.start_of_answer(&text)?..];
         let start = text.len() - behind_special_tokens(answer).len();
         let mut end = 0;
         let mut is_answer = |token: &ResponseToken| {
@@ -262,12 +190,12 @@ impl ChatEndpoint {
     /// The completion without what the model thinks, and what it says in the form that was asked for.
     fn answer_in(&self, request: &ChatRequest, completion: &Completion) -> Completion {
         let mut completion = completion.clone();
-        let format = self.config.format;
+        let format = self.keys.format;
         // The marks of thoughts may be a part of JSON.
         let is_alone =
             format != AnswerFormat::Text && is_json(without_special_tokens(&completion.text));
         let start =
-            if is_alone { Some(0) } else { self.config.thinking.start_of_answer(&completion.text) };
+            if is_alone { Some(0) } else { self.keys.thinking.start_of_answer(&completion.text) };
         match start {
             Some(0) => {}
             Some(start) => {
@@ -286,37 +214,75 @@ impl ChatEndpoint {
     }
 }
 
-impl ChatModel for ChatEndpoint {
+impl Asked for ChatConfig {
+    type Answer = Completion;
+    /// The number of tokens that were written.
+    type Learned = AtomicU64;
+
+    fn ask(endpoint: &Endpoint<Self>, call: &Call) -> Result<CallAnswer<Completion>> {
+        let Endpoint { server, keys, learned: written_tokens } = endpoint;
+        let Call { about, request, .. } = call;
+        let parameters = &request["parameters"];
+        let mut body = json!({
+            "messages": request["messages"],
+            "max_tokens": parameters["max_tokens"],
+            "temperature": parameters["temperature"],
+            "seed": parameters["seed"],
+            "stream": false,
+        });
+        server.name_model(&mut body);
+        if let Some(form) = request.get(RESPONSE_FORMAT) {
+            body[RESPONSE_FORMAT] = form.clone();
+        }
+        let alternatives = parameters["top_logprobs"].as_u64().unwrap_or_default();
+        if alternatives > 0 {
+            body["logprobs"] = true.into();
+            body["top_logprobs"] = alternatives.into();
+        }
+        if let Value::Object(body) = &mut body {
+            keys.parameters.adjust(body);
+        }
+        let of_a_token = BYTES_OF_A_TOKEN + BYTES_OF_AN_ALTERNATIVE * alternatives;
+        let of_tokens = call.most_tokens.saturating_mul(of_a_token);
+        let most = BYTES_BESIDE_TOKENS.saturating_add(of_tokens).min(MOST_OF_AN_ANSWER);
+        let completion = server
+            .ask(about, &body, most, |answer| endpoint.read(answer, call.most_tokens))
+            .map_err(|error| endpoint.with_hint_of_format(error))?;
+        let tokens = completion.value.completion_tokens.unwrap_or(0);
+        written_tokens.fetch_add(tokens, Ordering::Relaxed);
+        Ok(completion)
+    }
+
+    /// A dry run has log-probabilities where they are requested, so that nobody misses them.
+    fn stand_in(call: &Call) -> Completion {
+        let mut completion = Completion::default();
+        if call.request["parameters"]["top_logprobs"] != 0 {
+            completion.first_token.push((String::new(), 0.0));
+        }
+        completion
+    }
+}
+
+impl ChatModel for Endpoint<ChatConfig> {
     fn complete(&self, requests: &[ChatRequest], each: EachCompletion) -> Result<Vec<Completion>> {
         let calls: Vec<Call> = requests.iter().map(|request| self.call(request)).collect();
-        // A dry run has log-probabilities where they are requested, so that nobody misses them.
-        let stand_in = |call: &Call| {
-            let mut completion = Completion::default();
-            if call.request["parameters"]["top_logprobs"] != 0 {
-                completion.first_token.push((String::new(), 0.0));
-            }
-            completion
-        };
-        let ask = |call: &Call| self.ask(call);
-        let seen = |index: usize, completion: &Completion| {
+        let completions = self.answers(&calls, &|index, completion| {
             each(index, &self.answer_in(&requests[index], completion))
-        };
-        let caller = &self.server.caller;
-        let completions = self.server.calls.answer(caller, &calls, stand_in, ask, &seen)?;
+        })?;
         let answers = requests.iter().zip(&completions);
         Ok(answers.map(|(request, completion)| self.answer_in(request, completion)).collect())
     }
 
     fn format(&self) -> AnswerFormat {
-        self.config.format
+        self.keys.format
     }
 
     fn unread(&self) -> Option<f64> {
-        self.config.unread
+        self.keys.unread
     }
 
     fn written_tokens(&self) -> u64 {
-        self.written_tokens.load(Ordering::Relaxed)
+        self.learned.load(Ordering::Relaxed)
     }
 
     fn checksum(&self) -> &Checksum {
@@ -326,6 +292,7 @@ impl ChatModel for ChatEndpoint {
 
 #[cfg(test)]
 mod tests {
+    use super::super::server::Server;
     use super::*;
     use clariq_core::{Silent, read_regular};
     use std::fs;
@@ -336,13 +303,11 @@ mod tests {
 
     const KEY: &str = "sk-2f0e77a1c3";
 
-    fn open(url: &str, folder: &std::path::Path) -> (Server, ChatConfig) {
-        let config: ChatConfig =
-            serde_json::from_value(json!({ "url": url, "model": "m" })).unwrap();
+    fn open(url: &str, folder: &std::path::Path) -> Endpoint<ChatConfig> {
+        let keys: ChatConfig = serde_json::from_value(json!({ "url": url, "model": "m" })).unwrap();
         let key = Some(KEY.to_owned());
-        let server =
-            Server::open("far", &config, "chat", key, Arc::default(), folder, &Silent).unwrap();
-        (server, config)
+        let server = Server::open("far", &keys, key, Arc::default(), folder, &Silent);
+        Endpoint::new(server.unwrap(), keys)
     }
 
     #[test]
@@ -359,8 +324,8 @@ mod tests {
             }
         });
         let folder = tempfile::tempdir().unwrap();
-        let (server, _) = open(&url, folder.path());
-        assert_eq!(server.caller.identity.served(), Some("org/[authorization]"));
+        let endpoint = open(&url, folder.path());
+        assert_eq!(endpoint.server.caller.identity.served(), Some("org/[authorization]"));
         let kept = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
         let kept: Vec<u8> = kept.flat_map(|path| read_regular(&path, 9999).unwrap()).collect();
         let kept = String::from_utf8(kept).unwrap();
@@ -370,7 +335,7 @@ mod tests {
     #[test]
     fn a_key_that_the_server_repeats_is_in_no_completion() {
         let folder = tempfile::tempdir().unwrap();
-        let (server, config) = open("http://127.0.0.1:1", folder.path());
+        let endpoint = open("http://127.0.0.1:1", folder.path());
         let alternatives = json!([{ "token": KEY, "logprob": -0.5 }]);
         let answer = json!({
             "model": format!("m of {KEY}"),
@@ -380,7 +345,7 @@ mod tests {
             }],
         });
         let answer = serde_json::from_value(answer).unwrap();
-        let completion = ChatEndpoint::new(server, config).read(answer, 512).unwrap();
+        let completion = endpoint.read(answer, 512).unwrap();
         assert_eq!(completion.text, "Bearer [authorization], or [authorization]");
         assert!(!format!("{completion:?}").contains(KEY), "{completion:?}");
     }

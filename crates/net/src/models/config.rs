@@ -1,11 +1,12 @@
 //! The table `[models.NAME]` of a system: a model of one of the kinds that servers have.
 
-use super::chat::{ChatConfig, ChatEndpoint};
-use super::embed::{EmbedConfig, EmbedEndpoint};
-use super::rerank::{RerankConfig, RerankEndpoint};
+use super::chat::ChatConfig;
+use super::embed::EmbedConfig;
+use super::endpoint::Endpoint;
+use super::rerank::RerankConfig;
 use super::server::Server;
-use super::sparse::{SparseConfig, SparseEndpoint};
-use super::table::ModelTable;
+use super::sparse::SparseConfig;
+use super::table::{Dialect, ModelTable};
 use super::thinking::Marks;
 use crate::service::{LONGEST_TIMEOUT, check_address};
 use clariq_core::{Location, Model, Result, bail};
@@ -48,19 +49,17 @@ impl EndpointConfig {
     /// The model on its server.
     pub(super) fn open(self, server: Server) -> Model {
         match self {
-            Self::Chat(config) => Model::Chat(Arc::new(ChatEndpoint::new(server, config))),
-            Self::Embed(config) => Model::Encoder(Arc::new(EmbedEndpoint::new(server, config))),
-            Self::Sparse(config) => Model::Sparse(Arc::new(SparseEndpoint::new(server, config))),
-            Self::Rerank(config) => {
-                Model::CrossEncoder(Arc::new(RerankEndpoint::new(server, config)))
-            }
+            Self::Chat(keys) => Model::Chat(Arc::new(Endpoint::new(server, keys))),
+            Self::Embed(keys) => Model::Encoder(Arc::new(Endpoint::new(server, keys))),
+            Self::Sparse(keys) => Model::Sparse(Arc::new(Endpoint::new(server, keys))),
+            Self::Rerank(keys) => Model::CrossEncoder(Arc::new(Endpoint::new(server, keys))),
         }
     }
 
     /// True if the server itself chooses the temperature, which may be above 0: none is sent, or under
     /// another name that it may not know.
     pub fn samples(&self) -> bool {
-        self.table().samples()
+        matches!(self, Self::Chat(keys) if keys.parameters.samples())
     }
 
     /// Refuses an address with secrets, and values that no server has.
@@ -80,8 +79,25 @@ impl EndpointConfig {
                 hint
             );
         }
-        table.check(at)?;
-        if table.truncates() && !table.is_tei() {
+        match self {
+            Self::Chat(keys) => keys.check(at)?,
+            Self::Embed(keys) => keys.check(at)?,
+            Self::Sparse(_) | Self::Rerank(_) => {}
+        }
+        if table.path().is_none() {
+            let kind = table.kind();
+            let known: Vec<String> =
+                kind.paths.iter().map(|(dialect, _)| format!("\"{}\"", dialect.name())).collect();
+            let expected = format!("dialect = {} for kind = \"{}\"", known.join(" or "), kind.name);
+            let hint = "the documentation lists the dialects of each kind (reference, Models)";
+            bail!(at, expected, (format!("\"{}\"", table.dialect().name())), hint);
+        }
+        let truncates = match self {
+            Self::Embed(keys) => keys.truncate,
+            Self::Rerank(keys) => keys.truncate,
+            Self::Chat(_) | Self::Sparse(_) => false,
+        };
+        if truncates && table.dialect() != Dialect::Tei {
             let hint = "other servers are told to truncate when they are started";
             bail!(at, "dialect = \"tei\" for `truncate`", "\"v1\"", hint);
         }

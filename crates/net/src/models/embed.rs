@@ -1,8 +1,11 @@
 //! Encoders: `POST /embeddings` (`v1`) and `POST /embed` (`tei`).
 
 use super::calls::{Call, CallAnswer};
-use super::server::{MOST_OF_AN_ANSWER, Server, in_order};
-use super::table::{DEFAULT_BATCH, Dialect, ModelTable, ServerConfig, table, yes};
+use super::endpoint::{Asked, Endpoint};
+use super::server::{MOST_OF_AN_ANSWER, in_order};
+use super::table::{
+    DEFAULT_BATCH, Dialect, ModelTable, ServedKind, ServerConfig, is_default, is_yes, table, yes,
+};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use clariq_core::{
@@ -10,7 +13,7 @@ use clariq_core::{
     positive,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -18,87 +21,48 @@ use std::sync::OnceLock;
 /// Longer vectors than this are a mistake.
 const MOST_DIMENSIONS: usize = 65_536;
 
-table! {
+const KIND: ServedKind = ServedKind {
+    name: "embed",
+    model: ModelKind::Encoder,
+    paths: &[(Dialect::V1, "embeddings"), (Dialect::Tei, "embed")],
+};
+
+table! { KIND;
     /// An encoder behind a server.
     EmbedConfig {
         /// The paths and forms of the server's API, see below: `v1` or `tei`.
         #[serde(default)]
         pub(super) dialect: Dialect,
         /// Documents of a call.
-        #[serde(default = "positive::<DEFAULT_BATCH>")]
+        #[serde(default = "positive::<DEFAULT_BATCH>", skip_serializing)]
         pub(super) batch: NonZeroUsize,
         /// `true`: the server cuts texts that are too long; otherwise it refuses them (`tei`).
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "is_default")]
         pub(super) truncate: bool,
         /// The length that vectors must have, at most 65,536.
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub(super) dimensions: Option<NonZeroUsize>,
         /// Text before every request.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "is_default")]
         pub(super) query_prompt: String,
         /// Text before every document.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "is_default")]
         pub(super) document_prompt: String,
         /// `true`: vectors are scaled to length 1 and compared by cosine; `false`: by dot product.
-        #[serde(default = "yes")]
+        #[serde(default = "yes", skip_serializing_if = "is_yes")]
         pub(super) normalise: bool,
     }
 }
 
-impl ModelTable for EmbedConfig {
-    fn kind(&self) -> &'static str {
-        "embed"
-    }
-
-    fn server(&self) -> ServerConfig<'_> {
-        self.keys_of_server()
-    }
-
-    fn opens(&self) -> (ModelKind, &'static str) {
-        (ModelKind::Encoder, if self.dialect.is_tei() { "embed" } else { "embeddings" })
-    }
-
-    fn is_tei(&self) -> bool {
-        self.dialect.is_tei()
-    }
-
-    fn truncates(&self) -> bool {
-        self.truncate
-    }
-
-    fn check(&self, at: &Location) -> Result<()> {
+impl EmbedConfig {
+    /// Refuses lengths that no vector has.
+    pub(super) fn check(&self, at: &Location) -> Result<()> {
         let dimensions = self.dimensions.map_or(1, usize::from);
         if dimensions > MOST_DIMENSIONS {
             bail!(at, "dimensions from 1 to {MOST_DIMENSIONS}", (dimensions.to_string()));
         }
         Ok(())
     }
-
-    fn identify(&self, identity: &mut Map<String, Value>) {
-        let mut set = |key: &str, value: Value| identity.insert(key.to_owned(), value);
-        set("dialect", json!(self.dialect));
-        if self.truncate {
-            set("truncate", true.into());
-        }
-        if let Some(dimensions) = self.dimensions {
-            set("dimensions", json!(dimensions));
-        }
-        if !self.query_prompt.is_empty() {
-            set("query_prompt", json!(self.query_prompt));
-        }
-        if !self.document_prompt.is_empty() {
-            set("document_prompt", json!(self.document_prompt));
-        }
-        if !self.normalise {
-            set("normalise", false.into());
-        }
-    }
-}
-
-pub(super) struct EmbedEndpoint {
-    server: Server,
-    config: EmbedConfig,
-    /// The length of vectors.
-    dimensions: OnceLock<usize>,
 }
 
 #[derive(Deserialize)]
@@ -117,7 +81,7 @@ struct IndexedVector {
 /// The vectors of a call as they are cached and recorded: exact, and shorter than decimal digits.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RecordedVectors {
+pub(super) struct RecordedVectors {
     dimensions: usize,
     /// All numbers in 32 bits, little-endian.
     base64: String,
@@ -138,38 +102,50 @@ impl RecordedVectors {
     }
 }
 
-impl EmbedEndpoint {
-    pub(super) fn new(server: Server, config: EmbedConfig) -> Self {
-        // Vectors of a dry run are as short as they can be.
-        let declared = config.dimensions.filter(|_| !server.calls.is_dry_run());
-        let dimensions = declared.map_or_else(OnceLock::new, |known| known.get().into());
-        Self { server, config, dimensions }
-    }
+impl Asked for EmbedConfig {
+    type Answer = RecordedVectors;
+    /// The length of vectors.
+    type Learned = OnceLock<usize>;
 
-    fn ask(&self, call: &Call) -> Result<CallAnswer<RecordedVectors>> {
+    fn ask(endpoint: &Endpoint<Self>, call: &Call) -> Result<CallAnswer<RecordedVectors>> {
+        let Endpoint { server, keys, .. } = endpoint;
         let texts = &call.request["texts"];
         let count = call.items as usize;
-        if self.config.dialect.is_tei() {
+        if keys.dialect == Dialect::Tei {
             let body = json!({
                 "inputs": texts,
-                "normalize": self.config.normalise,
-                "truncate": self.config.truncate,
+                "normalize": keys.normalise,
+                "truncate": keys.truncate,
             });
-            return self.server.ask(
-                &call.about,
-                &body,
-                MOST_OF_AN_ANSWER,
-                |vectors: Vec<Vec<f64>>| self.check(vectors.into_iter().enumerate(), count),
-            );
+            let read =
+                |vectors: Vec<Vec<f64>>| endpoint.check(vectors.into_iter().enumerate(), count);
+            return server.ask(&call.about, &body, MOST_OF_AN_ANSWER, read);
         }
         let mut body = json!({ "input": texts, "encoding_format": "float" });
-        self.server.name_model(&mut body);
-        self.server.ask(&call.about, &body, MOST_OF_AN_ANSWER, |answer: EmbeddingsResponse| {
+        server.name_model(&mut body);
+        server.ask(&call.about, &body, MOST_OF_AN_ANSWER, |answer: EmbeddingsResponse| {
             let vectors = answer.data.into_iter().enumerate();
             let at =
                 |(place, one): (usize, IndexedVector)| (one.index.unwrap_or(place), one.embedding);
-            self.check(vectors.map(at), count)
+            endpoint.check(vectors.map(at), count)
         })
+    }
+
+    fn stand_in(_: &Call) -> RecordedVectors {
+        RecordedVectors::new(0, &[])
+    }
+}
+
+impl Endpoint<EmbedConfig> {
+    /// The length of vectors, if it is known. Vectors of a dry run are as short as they can be.
+    fn dimensions(&self) -> Option<usize> {
+        let declared = self.keys.dimensions.filter(|_| !self.server.calls.is_dry_run());
+        self.learned.get().copied().or(declared.map(usize::from))
+    }
+
+    /// The length of vectors: that of the first, where it is not declared.
+    fn dimensions_or(&self, first: usize) -> usize {
+        *self.learned.get_or_init(|| self.dimensions().unwrap_or(first))
     }
 
     /// The vectors of texts in their order; an error if one is missing, repeated, of another length,
@@ -180,7 +156,7 @@ impl EmbedEndpoint {
         count: usize,
     ) -> Result<RecordedVectors, String> {
         let scaled = vectors.map(|(index, vector)| {
-            let expected = *self.dimensions.get_or_init(|| vector.len());
+            let expected = self.dimensions_or(vector.len());
             if vector.is_empty() {
                 return Err("a vector without numbers".to_owned());
             }
@@ -198,7 +174,7 @@ impl EmbedEndpoint {
 
     fn scale(&self, vector: &[f64]) -> Result<Vec<f32>, String> {
         let mut length = 1.0;
-        if self.config.normalise {
+        if self.keys.normalise {
             length = vector.iter().map(|value| value * value).sum::<f64>().sqrt();
         }
         if !length.is_finite() {
@@ -230,35 +206,28 @@ impl EmbedEndpoint {
         }
         let mut calls: Vec<Call> =
             sent.chunks(batch).map(|texts| self.server.call_of_texts(texts)).collect();
-        if calls.is_empty() && !texts.is_empty() && self.dimensions.get().is_none() {
+        if calls.is_empty() && !texts.is_empty() && self.dimensions().is_none() {
             // The length of vectors is known from any text.
             calls.push(self.server.call_of_texts(&["text".to_owned()]));
         }
-        let stand_in = |_: &Call| RecordedVectors::new(0, &[]);
-        let ask = |call: &Call| self.ask(call);
-        let seen = |index: usize, _: &_| {
-            progress(calls[index].items);
-            Ok(())
-        };
-        let answers =
-            self.server.calls.answer(&self.server.caller, &calls, stand_in, ask, &seen)?;
+        let answers = self.answers_counting(&calls, progress)?;
         let is_dry_run = self.server.calls.is_dry_run();
         if is_dry_run {
             // Only the cache knows a length. Vectors of zeros may have any: nothing is like another.
             let known = answers.iter().map(|answer| answer.dimensions).find(|length| *length > 0);
-            self.dimensions.get_or_init(|| known.unwrap_or(1));
+            self.dimensions_or(known.unwrap_or(1));
         }
         let mut vectors = Vec::new();
         for (call, answer) in calls.iter().zip(&answers) {
             match self.read(call, answer) {
                 Err(_) if is_dry_run => {
-                    let dim = self.dimensions.get().copied().unwrap_or_default();
+                    let dim = self.dimensions().unwrap_or_default();
                     vectors.resize(vectors.len() + dim * call.items as usize, 0.0);
                 }
                 read => vectors.extend(read?),
             }
         }
-        let dim = self.dimensions.get().copied().unwrap_or(0);
+        let dim = self.dimensions().unwrap_or(0);
         let mut vectors = vectors.chunks_exact(dim.max(1));
         let mut values = Vec::with_capacity(texts.len() * dim);
         for text in texts {
@@ -274,7 +243,7 @@ impl EmbedEndpoint {
 
     /// The numbers of the vectors of a call, which may be those of a recording.
     fn read(&self, call: &Call, answer: &RecordedVectors) -> Result<Vec<f32>> {
-        let expected = *self.dimensions.get_or_init(|| answer.dimensions);
+        let expected = self.dimensions_or(answer.dimensions);
         let items = call.items;
         match answer.values() {
             Some(values)
@@ -293,22 +262,22 @@ impl EmbedEndpoint {
     }
 }
 
-impl Encoder for EmbedEndpoint {
+impl Encoder for Endpoint<EmbedConfig> {
     fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        self.encode_all(texts, &self.config.query_prompt, 1, progress)
+        self.encode_all(texts, &self.keys.query_prompt, 1, progress)
     }
 
     fn encode_documents(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        let batch = self.config.batch.get();
-        self.encode_all(texts, &self.config.document_prompt, batch, progress)
+        let batch = self.keys.batch.get();
+        self.encode_all(texts, &self.keys.document_prompt, batch, progress)
     }
 
     fn encode_documents_alone(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        self.encode_all(texts, &self.config.document_prompt, 1, progress)
+        self.encode_all(texts, &self.keys.document_prompt, 1, progress)
     }
 
     fn similarity(&self) -> Similarity {
-        if self.config.normalise { Similarity::Cosine } else { Similarity::Dot }
+        if self.keys.normalise { Similarity::Cosine } else { Similarity::Dot }
     }
 
     fn checksum(&self) -> &Checksum {

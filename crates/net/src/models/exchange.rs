@@ -134,8 +134,7 @@ impl Recording {
                     answers.insert(key, answer);
                 }
                 Err(error) => {
-                    let hint =
-                        "`clariq run` writes it beside the run, as <run>.completions.jsonl.zst";
+                    let hint = "it stands beside a run, as <run>.completions.jsonl.zst";
                     let at = Location::line(&input.name, line);
                     bail!(at, "a request with its answer", (error.to_string()), hint)
                 }

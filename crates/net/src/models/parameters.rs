@@ -24,10 +24,6 @@ const STREAM: &str = "stream";
 const NEWER_LIMIT: &str = "max_completion_tokens";
 
 impl Parameters {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// True if the server itself chooses the temperature, which may be above 0: none is sent, or under
     /// another name that it may not know.
     pub(super) fn samples(&self) -> bool {

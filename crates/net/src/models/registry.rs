@@ -59,9 +59,9 @@ impl Registry {
     ) -> Result<Option<Model>> {
         let Some(config) = self.config(&model.name) else { return Ok(None) };
         let at = format!("model `{}`", model.name);
-        let (kind, path) = config.table().opens();
-        if kind != model.kind {
-            let found = format!("kind = \"{}\" in [models]", config.table().kind());
+        let kind = config.table().kind();
+        if kind.model != model.kind {
+            let found = format!("kind = \"{}\" in [models]", kind.name);
             bail!(at, (model.kind.to_string()), found, TAKEN);
         }
         if model.reading != ReadingOverrides::default() {
@@ -71,7 +71,7 @@ impl Registry {
         }
         let key = api_key(&model.name)?;
         let calls = Arc::clone(&self.calls);
-        let server = Server::open(&model.name, config.table(), path, key, calls, cache, observer)?;
+        let server = Server::open(&model.name, config.table(), key, calls, cache, observer)?;
         Ok(Some(config.open(server)))
     }
 }

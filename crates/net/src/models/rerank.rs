@@ -1,62 +1,36 @@
 //! Rerankers: `POST /rerank`.
 
 use super::calls::{Call, CallAnswer};
-use super::server::{MOST_OF_AN_ANSWER, Server, in_order, name_of};
-use super::table::{DEFAULT_BATCH, Dialect, ModelTable, ServerConfig, table};
-use clariq_core::{Checksum, ModelKind, PairScorer, Progress, Result, bail, number, positive};
-use serde::Deserialize;
+use super::endpoint::{Asked, Endpoint, check_recorded};
+use super::server::{MOST_OF_AN_ANSWER, in_order, name_of};
+use super::table::{
+    DEFAULT_BATCH, Dialect, ModelTable, ServedKind, ServerConfig, is_default, table,
+};
+use clariq_core::{Checksum, ModelKind, PairScorer, Progress, Result, number, positive};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-table! {
+const KIND: ServedKind = ServedKind {
+    name: "rerank",
+    model: ModelKind::CrossEncoder,
+    paths: &[(Dialect::V1, "rerank"), (Dialect::Tei, "rerank")],
+};
+
+table! { KIND;
     /// A reranker behind a server.
     RerankConfig {
         /// The paths and forms of the server's API, see below: `v1` or `tei`.
         #[serde(default)]
         pub(super) dialect: Dialect,
         /// Documents of a call.
-        #[serde(default = "positive::<DEFAULT_BATCH>")]
+        #[serde(default = "positive::<DEFAULT_BATCH>", skip_serializing)]
         pub(super) batch: NonZeroUsize,
         /// `true`: the server cuts texts that are too long; otherwise it refuses them (`tei`).
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "is_default")]
         pub(super) truncate: bool,
     }
-}
-
-impl ModelTable for RerankConfig {
-    fn kind(&self) -> &'static str {
-        "rerank"
-    }
-
-    fn server(&self) -> ServerConfig<'_> {
-        self.keys_of_server()
-    }
-
-    fn opens(&self) -> (ModelKind, &'static str) {
-        (ModelKind::CrossEncoder, "rerank")
-    }
-
-    fn is_tei(&self) -> bool {
-        self.dialect.is_tei()
-    }
-
-    fn truncates(&self) -> bool {
-        self.truncate
-    }
-
-    fn identify(&self, identity: &mut Map<String, Value>) {
-        let mut set = |key: &str, value: Value| identity.insert(key.to_owned(), value);
-        set("dialect", json!(self.dialect));
-        if self.truncate {
-            set("truncate", true.into());
-        }
-    }
-}
-
-pub(super) struct RerankEndpoint {
-    server: Server,
-    config: RerankConfig,
 }
 
 /// The form of vLLM, llama.cpp, Jina and Cohere; Voyage calls the list `data`.
@@ -78,11 +52,7 @@ struct TeiScore {
     score: f64,
 }
 
-impl RerankEndpoint {
-    pub(super) fn new(server: Server, config: RerankConfig) -> Self {
-        Self { server, config }
-    }
-
+impl Endpoint<RerankConfig> {
     fn call(&self, query: &str, documents: &[&str]) -> Call {
         let mut content = Map::new();
         content.insert("query".to_owned(), query.into());
@@ -97,18 +67,24 @@ impl RerankEndpoint {
             most_tokens: 0,
         }
     }
+}
 
-    fn ask(&self, call: &Call) -> Result<CallAnswer<Vec<f32>>> {
+impl Asked for RerankConfig {
+    type Answer = Vec<f32>;
+    type Learned = ();
+
+    fn ask(endpoint: &Endpoint<Self>, call: &Call) -> Result<CallAnswer<Vec<f32>>> {
+        let Endpoint { server, keys, .. } = endpoint;
         let Call { about, request, .. } = call;
-        let count = documents_of(request);
-        if self.config.dialect.is_tei() {
+        let count = call.items as usize;
+        if keys.dialect == Dialect::Tei {
             let body = json!({
                 "query": request["query"],
                 "texts": request["documents"],
                 "raw_scores": true,
-                "truncate": self.config.truncate,
+                "truncate": keys.truncate,
             });
-            return self.server.ask(about, &body, MOST_OF_AN_ANSWER, |answer: Vec<TeiScore>| {
+            return server.ask(about, &body, MOST_OF_AN_ANSWER, |answer: Vec<TeiScore>| {
                 let scores = answer.into_iter().map(|one| score(one.index, one.score));
                 in_order(scores, count, "score")
             });
@@ -117,16 +93,16 @@ impl RerankEndpoint {
             "query": request["query"],
             "documents": request["documents"],
         });
-        self.server.name_model(&mut body);
-        self.server.ask(about, &body, MOST_OF_AN_ANSWER, |answer: RerankResponse| {
+        server.name_model(&mut body);
+        server.ask(about, &body, MOST_OF_AN_ANSWER, |answer: RerankResponse| {
             let scores = answer.results.into_iter();
             in_order(scores.map(|one| score(one.index, one.relevance_score)), count, "score")
         })
     }
-}
 
-fn documents_of(request: &Value) -> usize {
-    request["documents"].as_array().map_or(0, Vec::len)
+    fn stand_in(call: &Call) -> Vec<f32> {
+        vec![0.0; call.items as usize]
+    }
 }
 
 /// A score with its index; an error if it is no number, or none of 32 bits.
@@ -141,7 +117,7 @@ fn score(index: usize, score: f64) -> Result<(usize, f32), String> {
     }
 }
 
-impl PairScorer for RerankEndpoint {
+impl PairScorer for Endpoint<RerankConfig> {
     fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>> {
         let mut scores = Vec::with_capacity(pairs.len());
         let of_queries: Vec<Vec<(&str, &str)>> =
@@ -156,7 +132,7 @@ impl PairScorer for RerankEndpoint {
         requests: &[Vec<(&str, &str)>],
         progress: Progress,
     ) -> Result<Vec<Vec<f32>>> {
-        let batch = self.config.batch.get();
+        let batch = self.keys.batch.get();
         let mut calls = Vec::new();
         for pairs in requests {
             for part in pairs.chunks(batch) {
@@ -164,17 +140,9 @@ impl PairScorer for RerankEndpoint {
                 calls.push(self.call(part[0].0, &documents));
             }
         }
-        let stand_in = |call: &Call| vec![0.0; documents_of(&call.request)];
-        let ask = |call: &Call| self.ask(call);
-        let answers =
-            self.server.calls.answer(&self.server.caller, &calls, stand_in, ask, &|_, _| Ok(()))?;
         let mut scores: Vec<f32> = Vec::new();
-        for (call, answer) in calls.iter().zip(answers) {
-            let expected = documents_of(&call.request);
-            if answer.len() != expected {
-                let found = answer.len().to_string();
-                bail!(call.about.as_str(), "{expected} recorded scores", found);
-            }
+        for (call, answer) in calls.iter().zip(self.answers(&calls, &|_, _| Ok(()))?) {
+            check_recorded(call, &answer, "score")?;
             scores.extend(answer);
         }
         progress(requests.len() as u64);

@@ -4,7 +4,7 @@ use super::calls::{Call, CallAnswer, Caller, Calls};
 use super::identity::Identity;
 use super::json::{hint_of_form, plain, read_json, without_comments};
 use super::stream::joined;
-use super::table::ModelTable;
+use super::table::{Dialect, ModelTable};
 use crate::http::CertificateAuthorities;
 use crate::service::{Patience, Reply, Service, ServiceAccess, is_about_key, is_about_request};
 use clariq_core::{
@@ -72,19 +72,19 @@ struct TeiInfo {
 }
 
 impl Server {
-    /// Prepares requests to a path, which carry a key, and asks the server for the name of its model.
+    /// Prepares requests, which carry a key, and asks the server for the name of its model.
     pub(super) fn open(
         name: &str,
-        config: &dyn ModelTable,
-        path: &str,
+        table: &dyn ModelTable,
         key: Option<String>,
         calls: Arc<Calls>,
         cache: &Path,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let identity = config.identity();
-        let is_tei = config.is_tei();
-        let config = config.server();
+        let identity = table.identity();
+        let is_tei = table.dialect() == Dialect::Tei;
+        let path = table.path().unwrap_or_default();
+        let config = table.server();
         let base = config.url.trim_end_matches('/');
         let url = format!("{base}/{path}");
         let authorities =

@@ -1,86 +1,45 @@
 //! Sparse encoders: `POST /embed_sparse` of text-embeddings-inference.
 
 use super::calls::{Call, CallAnswer};
-use super::server::{MOST_OF_AN_ANSWER, Server};
-use super::table::{DEFAULT_BATCH, ModelTable, ServerConfig, table};
-use clariq_core::{
-    Checksum, ModelKind, Progress, Result, SparseEncoder, SparseVectors, bail, count_of, number,
-    positive,
+use super::endpoint::{Asked, Endpoint, check_recorded};
+use super::server::MOST_OF_AN_ANSWER;
+use super::table::{
+    DEFAULT_BATCH, Dialect, ModelTable, ServedKind, ServerConfig, is_default, table,
 };
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use clariq_core::{
+    Checksum, ModelKind, Progress, Result, SparseEncoder, SparseVectors, count_of, number, positive,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// The dialect of sparse encoders.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum SparseDialect {
-    #[default]
-    Tei,
-}
+const KIND: ServedKind = ServedKind {
+    name: "sparse",
+    model: ModelKind::Sparse,
+    paths: &[(Dialect::Tei, "embed_sparse")],
+};
 
-table! {
+table! { KIND;
     /// A sparse encoder behind a server: text-embeddings-inference alone has them.
     SparseConfig {
         /// `tei` alone has sparse encoders.
-        #[serde(rename = "dialect", default)]
-        _dialect: SparseDialect,
+        #[serde(default = "Dialect::tei")]
+        dialect: Dialect,
         /// Documents of a call.
-        #[serde(default = "positive::<DEFAULT_BATCH>")]
+        #[serde(default = "positive::<DEFAULT_BATCH>", skip_serializing)]
         pub(super) batch: NonZeroUsize,
         /// `true`: the server cuts texts that are too long; otherwise it refuses them.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "is_default")]
         pub(super) truncate: bool,
         /// Text before every request.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "is_default")]
         pub(super) query_prompt: String,
         /// Text before every document.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "is_default")]
         pub(super) document_prompt: String,
     }
-}
-
-impl ModelTable for SparseConfig {
-    fn kind(&self) -> &'static str {
-        "sparse"
-    }
-
-    fn server(&self) -> ServerConfig<'_> {
-        self.keys_of_server()
-    }
-
-    fn opens(&self) -> (ModelKind, &'static str) {
-        (ModelKind::Sparse, "embed_sparse")
-    }
-
-    fn is_tei(&self) -> bool {
-        true
-    }
-
-    fn truncates(&self) -> bool {
-        self.truncate
-    }
-
-    fn identify(&self, identity: &mut Map<String, Value>) {
-        let mut set = |key: &str, value: Value| identity.insert(key.to_owned(), value);
-        set("dialect", "tei".into());
-        if self.truncate {
-            set("truncate", true.into());
-        }
-        if !self.query_prompt.is_empty() {
-            set("query_prompt", json!(self.query_prompt));
-        }
-        if !self.document_prompt.is_empty() {
-            set("document_prompt", json!(self.document_prompt));
-        }
-    }
-}
-
-pub(super) struct SparseEndpoint {
-    server: Server,
-    config: SparseConfig,
 }
 
 #[derive(Deserialize)]
@@ -96,14 +55,14 @@ const MOST_WORDS: u32 = 1 << 20;
 /// The words of each text with their weights, as they are cached and recorded.
 type WeightsByText = Vec<Vec<(u32, f32)>>;
 
-impl SparseEndpoint {
-    pub(super) fn new(server: Server, config: SparseConfig) -> Self {
-        Self { server, config }
-    }
+impl Asked for SparseConfig {
+    type Answer = WeightsByText;
+    type Learned = ();
 
-    fn ask(&self, call: &Call) -> Result<CallAnswer<WeightsByText>> {
-        let body = json!({ "inputs": call.request["texts"], "truncate": self.config.truncate });
-        self.server.ask(&call.about, &body, MOST_OF_AN_ANSWER, |answer: Vec<Vec<WordWeight>>| {
+    fn ask(endpoint: &Endpoint<Self>, call: &Call) -> Result<CallAnswer<WeightsByText>> {
+        let Endpoint { server, keys, .. } = endpoint;
+        let body = json!({ "inputs": call.request["texts"], "truncate": keys.truncate });
+        server.ask(&call.about, &body, MOST_OF_AN_ANSWER, |answer: Vec<Vec<WordWeight>>| {
             if answer.len() as u64 != call.items {
                 return Err(format!(
                     "{} for {}",
@@ -115,6 +74,12 @@ impl SparseEndpoint {
         })
     }
 
+    fn stand_in(call: &Call) -> WeightsByText {
+        vec![Vec::new(); call.items as usize]
+    }
+}
+
+impl Endpoint<SparseConfig> {
     fn encode_all(
         &self,
         texts: &[&str],
@@ -125,20 +90,9 @@ impl SparseEndpoint {
         let sent: Vec<String> = texts.iter().map(|text| format!("{prompt}{text}")).collect();
         let calls: Vec<Call> =
             sent.chunks(batch).map(|texts| self.server.call_of_texts(texts)).collect();
-        let stand_in = |call: &Call| vec![Vec::new(); call.items as usize];
-        let ask = |call: &Call| self.ask(call);
-        let seen = |index: usize, _: &_| {
-            progress(calls[index].items);
-            Ok(())
-        };
-        let answers: Vec<WeightsByText> =
-            self.server.calls.answer(&self.server.caller, &calls, stand_in, ask, &seen)?;
+        let answers = self.answers_counting(&calls, progress)?;
         for (call, answer) in calls.iter().zip(&answers) {
-            if answer.len() as u64 != call.items {
-                let at = format!("the recorded answer for {}", call.about);
-                let expected = format!("weights of {}", count_of(call.items, "text"));
-                bail!(at, expected, (answer.len().to_string()));
-            }
+            check_recorded(call, answer, "weighted text")?;
         }
         Ok(answers.into_iter().flatten().collect())
     }
@@ -171,14 +125,14 @@ fn sorted(weights: Vec<WordWeight>) -> Result<Vec<(u32, f32)>, String> {
     }
 }
 
-impl SparseEncoder for SparseEndpoint {
+impl SparseEncoder for Endpoint<SparseConfig> {
     fn encode(&self, texts: &[&str], progress: Progress) -> Result<SparseVectors> {
-        self.encode_all(texts, &self.config.query_prompt, 1, progress)
+        self.encode_all(texts, &self.keys.query_prompt, 1, progress)
     }
 
     fn encode_documents(&self, texts: &[&str], progress: Progress) -> Result<SparseVectors> {
-        let batch = self.config.batch.get();
-        self.encode_all(texts, &self.config.document_prompt, batch, progress)
+        let batch = self.keys.batch.get();
+        self.encode_all(texts, &self.keys.document_prompt, batch, progress)
     }
 
     /// The server does not say which word has a number.

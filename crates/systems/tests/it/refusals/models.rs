@@ -232,10 +232,10 @@ hint: other servers are told to truncate when they are started
     assert_data_eq!(
         far("kind = \"rerank\"\nurl", chat),
         str![[r#"
-mine.toml:4
-  expected: `v1`
-     found: `"tei"`: unknown variant `tei`
-hint: the documentation lists the keys of each kind (reference, Models)
+mine.toml:2
+  expected: dialect = "v1" for kind = "chat"
+     found: "tei"
+hint: the documentation lists the dialects of each kind (reference, Models)
 
 "#]]
     );
