@@ -9,8 +9,8 @@ use crate::network::Network;
 use crate::pooling::PoolingHead;
 use crate::weights::Weights;
 use clariq_core::{
-    Checksum, CutTexts, Embeddings, Encoder, ModelOptions, PairScorer, Precision, Progress, Result,
-    Similarity, TextSide, TokenVectors, bail, gpu_number,
+    Checksum, CutTexts, Embeddings, Encoder, ModelOptions, PairScorer, Precision, ProblemKind,
+    Progress, Result, Similarity, TextSide, TokenVectors, bail, gpu_number, problem,
 };
 use clariq_folder::{ModelFolder, Sentence};
 use clariq_folder::{PromptKind, Tokenize};
@@ -84,10 +84,11 @@ pub(crate) fn device(options: &ModelOptions) -> Result<Device> {
         let hint = if has_cuda() {
             "this libtorch has CUDA: `nvidia-smi` shows the GPUs that the driver offers"
         } else {
-            "a CUDA build of libtorch 2.4 is needed: `clariq setup --libtorch DIR`; in a clone, \
-             `scripts/setup --libtorch DIR`, and build again"
+            "a CUDA build of libtorch 2.4 is needed"
         };
-        bail!("--device", "one of {count} GPUs that libtorch sees, or `cpu`", "`{name}`", "{hint}");
+        let expected = format!("one of {count} GPUs that libtorch sees, or `cpu`");
+        let problem = problem!("--device", expected, "`{name}`", hint);
+        return Err(problem.kind(ProblemKind::Engine).into());
     }
     Ok(Device::Cuda(number))
 }

@@ -65,7 +65,7 @@ pub fn train(
     let requests = &training.examples.requests;
     let split = ExampleSplit::draw(requests, recipe.held_out, recipe.fold, recipe.seed);
     if training.examples.pairs(&split.train, true).is_empty() {
-        let hint = "`clariq data check` shows what the data folder has";
+        let hint = "no request that it learns from has a relevant question";
         bail!("train.tsv", "rows to train on", "none", hint);
     }
     let mut learner = Learner::new(training, &base, split)?;

@@ -2,7 +2,7 @@
 //! Face; and errors of libtorch.
 
 use crate::names::{FUSED, layer_of, layer_tensor, layers_key, own_name, usual_name};
-use clariq_core::{Error, IoAction, Result, bail, problem};
+use clariq_core::{Error, IoAction, ProblemKind, Result, bail, problem};
 use clariq_folder::{COPY_AGAIN, Family, ModelFolder, ModelShape, OTHER_MODELS, not_finite};
 use safetensors::tensor::{Dtype, TensorView};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -224,13 +224,9 @@ pub(crate) fn values(tensor: &Tensor) -> Result<Vec<f32>> {
 /// Makes an error of libtorch's, with the action that failed.
 pub(crate) fn torch(action: &'static str) -> impl Fn(TchError) -> Error {
     move |source| {
-        problem!(
-            "libtorch",
-            action,
-            (first_line(&source)),
-            "`clariq doctor` shows what was found; fewer tokens per batch need less memory"
-        )
-        .into()
+        let hint = "fewer tokens per batch need less memory";
+        let problem = problem!("libtorch", action, (first_line(&source)), hint);
+        problem.kind(ProblemKind::Engine).into()
     }
 }
 

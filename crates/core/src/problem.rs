@@ -116,6 +116,9 @@ pub enum ProblemKind {
     /// A model that needs an engine where there is none.
     #[error("no learned models")]
     NoEngine,
+    /// An engine that fails, or lacks a device.
+    #[error("")]
+    Engine,
     /// A value on the command line that does not make sense.
     #[error("bad argument")]
     Argument,

@@ -22,6 +22,10 @@ pub(crate) fn advised(problem: &Problem) -> Hint {
                 .and(" builds it again")
         }
         ProblemKind::NoEngine => Hint::command("doctor").and(" shows what is missing"),
+        ProblemKind::Engine => Hint::command("doctor").and(" shows what was found, and ").and(
+            Hint::command("setup --libtorch DIR")
+                .and(" takes another libtorch; in a clone, build again"),
+        ),
         ProblemKind::NotARun => Hint::on_data("eval FILE --task clarification_need")
             .and(" scores need files, ")
             .and(Hint::on_data("eval RUN --qrels FILE"))
@@ -60,6 +64,7 @@ mod tests {
             ProblemKind::NeedModel,
             ProblemKind::Index,
             ProblemKind::NoEngine,
+            ProblemKind::Engine,
             ProblemKind::NotARun,
         ] {
             let hint = advised(&problem!("here", "this", "that", "check it").kind(kind));

@@ -66,7 +66,7 @@ fn a_device_that_is_not_there_is_refused() {
 error: --device
   expected: one of [..] GPUs that libtorch sees, or `cpu`
      found: `cuda:9`
-hint: a CUDA build of libtorch 2.4 is needed: `clariq setup --libtorch DIR`; in a clone, `scripts/setup --libtorch DIR`, and build again
+hint: a CUDA build of libtorch 2.4 is needed
 
 "#]]
     );
