@@ -15,7 +15,7 @@ const SHORTEST_CONTEXT: u64 = 1000;
 #[derive(Debug, Default)]
 pub struct Tallies {
     counts: Mutex<BTreeMap<String, Tally>>,
-    run: Mutex<Run>,
+    run: Mutex<CountedRun>,
     /// The answers of each model, by the name of the model in a configuration and by the names that its
     /// server gives.
     models: Mutex<BTreeMap<String, BTreeMap<String, HashSet<u64>>>>,
@@ -25,7 +25,7 @@ pub struct Tallies {
 
 /// The answers since a run began.
 #[derive(Debug, Default)]
-struct Run {
+struct CountedRun {
     /// Its requests, if their number is known.
     requests: Option<usize>,
     /// The answers for each use of a model, by the text of its note.
@@ -98,7 +98,7 @@ impl Tallies {
         self.counts.lock().clear();
         self.models.lock().clear();
         self.prompts.lock().clear();
-        *self.run.lock() = Run { requests, uses: BTreeMap::new() };
+        *self.run.lock() = CountedRun { requests, uses: BTreeMap::new() };
     }
 
     /// Counts the answer to a question, which may fit or not.
