@@ -265,14 +265,14 @@ fn diagnose_run(comparison: &ClariqPage, run: &Run) -> Vec<String> {
     let found = diagnose(run, topics, Some(comparison.bank));
     let mut remarks = Vec::new();
     if found.dropped_lines > 0 {
-        let [lowest, highest] = recall_interval(run, comparison.labels);
+        let [lowest, highest] = recall_interval(run, comparison.labels, &CUTOFFS);
         remarks.push(format!(
             "{} of {} repeat a score and are dropped, as by the official scorer. Over all orders \
              of equal scores, R@30 lies between {} and {}.",
             count(found.dropped_lines, "line"),
             count(found.dropped_topics, "topic"),
-            figure(lowest[3]),
-            figure(highest[3])
+            figure(lowest.means[3]),
+            figure(highest.means[3])
         ));
     }
     let counts = [

@@ -26,5 +26,5 @@ pub use need_report::{NeedClass, NeedReport, need_report};
 pub(crate) use official::names;
 pub use official::{DOCUMENT_MEASURES, Official, OfficialScores};
 pub use oracle::{Choice, OracleRequest, OracleRun, oracle_run};
-pub use question_relevance::{CUTOFFS, question_relevance, recall_interval};
+pub use question_relevance::{CUTOFFS, question_relevance, recall, recall_interval};
 pub use task::{DocumentsTask, OfficialTask, ScorerTask};

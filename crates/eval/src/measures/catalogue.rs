@@ -163,6 +163,13 @@ impl Measure {
         Some(format!("{name}{}", self.by.cutoff?))
     }
 
+    /// The cut-off, if the `ClariQ` scorer has this measure of questions, whatever name it was given: recall,
+    /// which counts repeated documents and equal scores otherwise than `trec_eval`.
+    pub fn clariq_cutoff(&self) -> Option<usize> {
+        let as_usual = MeasureParameters { cutoff: self.by.cutoff, ..MeasureParameters::default() };
+        self.by.cutoff.filter(|_| self.spec.clariq.is_some() && self.by == as_usual)
+    }
+
     /// The name in the spelling of `ir_measures`; [`parse_measure`](super::parse_measure) of it gives
     /// the same measure of a ranking.
     pub fn name(&self) -> String {

@@ -1,13 +1,13 @@
-//! Document relevance by the names of the official scorer, such as `MRR100`, beside measures of
-//! questions.
+//! Scores by the names of measures: document relevance by those of the official scorer, such as `MRR100`,
+//! beside measures of questions.
 
-use super::{DocumentRelevance, document_relevance, table_stem};
+use super::{DocumentRelevance, document_relevance, recall, recall_interval, table_stem};
 use crate::{ClariQ, ClariqSplit, EvalTable, Labelled};
-use clariq_collections::evaluation::{ScoreOptions, counted, ignored_lines};
+use clariq_collections::evaluation::{ByQrels, ScoreOptions, TieRule, counted};
 use clariq_collections::read_once;
 use clariq_core::{Error, ProblemKind, RequestId, bail, problem};
-use clariq_eval::{Measure, RankedRun, Score, Ties, diagnose, evaluate};
-use clariq_files::{Qrels, Run};
+use clariq_eval::{Measure, Score, Ties};
+use clariq_files::Run;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -96,7 +96,7 @@ impl<'a> NamedDocuments<'a> {
         by: &ScoreOptions,
         run: &Run,
         labels: &Labelled,
-        qrels: &Qrels,
+        qrels: &ByQrels,
     ) -> Result<(Vec<Score>, Vec<String>), Error> {
         let (of_documents, of_questions): (Vec<Measure>, Vec<Measure>) =
             by.measures.iter().cloned().partition(is_of_documents);
@@ -105,16 +105,15 @@ impl<'a> NamedDocuments<'a> {
             bail!("--ties", "measures of questions beside it", "document relevance", hint);
         }
         let (documents, mut warnings) = self.of_documents(run, labels, &of_documents)?;
-        let ties = by.order(Ties::Id);
-        let mut questions = Vec::new();
-        if !of_questions.is_empty() {
-            let topics = labels.topics.iter().map(|topic| &topic.id);
-            warnings.extend(ignored_lines(&diagnose(run, topics, None), ties));
-            let ranked = RankedRun::ordered(run, ties).with_depth(by.depth);
-            questions = evaluate(&of_questions, &ranked, qrels)?.of_part(QUESTIONS);
+        let of_questions = ScoreOptions { measures: &of_questions, ..*by };
+        let (mut questions, notes) = of_named_questions(&of_questions, run, labels, qrels)?;
+        warnings.extend(notes);
+        if !documents.is_empty() {
+            for score in &mut questions {
+                QUESTIONS.clone_into(&mut score.part);
+            }
         }
-        let questions = questions.into_iter().map(|score| Score { unit: "topic", ..score });
-        let [mut documents, mut questions] = [documents, questions.collect()].map(Vec::into_iter);
+        let [mut documents, mut questions] = [documents, questions].map(Vec::into_iter);
         let mut scores = Vec::with_capacity(by.measures.len());
         for measure in by.measures {
             let next = if is_of_documents(measure) { documents.next() } else { questions.next() };
@@ -123,6 +122,47 @@ impl<'a> NamedDocuments<'a> {
         }
         Ok((scores, warnings))
     }
+}
+
+/// Measures of the ranked questions, in their order: recall as the official scorer has it, so that it has one
+/// value, and all others as `trec_eval` has them. A note tells the recall of `trec_eval` where it differs.
+fn of_named_questions(
+    by: &ScoreOptions,
+    run: &Run,
+    labels: &Labelled,
+    qrels: &ByQrels,
+) -> Result<(Vec<Score>, Option<String>), Error> {
+    if by.measures.is_empty() {
+        return Ok((Vec::new(), None));
+    }
+    let cutoffs: Vec<usize> = by.measures.iter().filter_map(Measure::clariq_cutoff).collect();
+    let mut recalls = if by.ties == Some(TieRule::Interval) {
+        let [lowest, highest] = recall_interval(run, labels, &cutoffs).map(|it| it.of_part(""));
+        let bounds = lowest.iter().zip(&highest);
+        bounds.map(|(lowest, highest)| Score::between(lowest, highest)).collect()
+    } else {
+        recall(run, labels, by.order(Ties::Official), &cutoffs).of_part("")
+    }
+    .into_iter();
+    let mut others = Vec::new();
+    let mut scores = qrels.scores(run, by)?;
+    for (score, measure) in scores.iter_mut().zip(by.measures) {
+        if measure.clariq_cutoff().is_some()
+            && let Some(official) = recalls.next()
+        {
+            if official.value().to_bits() != score.value().to_bits() {
+                others.push(format!("{} {:.6}", score.measure, score.value()));
+            }
+            *score = Score { short_of: score.short_of, ..official };
+        }
+        score.unit = "topic";
+    }
+    let note = format!(
+        "recall is the official scorer's; trec_eval, which keeps lines of equal scores and counts a repeated \
+         document once, has {}",
+        others.join(", ")
+    );
+    Ok((scores, (!others.is_empty()).then_some(note)))
 }
 
 /// True for a measure that is named as by the official scorer, where it means documents.

@@ -14,7 +14,7 @@ use clariq_collections::evaluation::{
 };
 use clariq_collections::{Collection, read_once};
 use clariq_core::{Error, RequestId};
-use clariq_eval::{Aggregate, Score, Ties};
+use clariq_eval::{Aggregate, Measure, Score, Ties};
 use clariq_files::{FileContent, Run, Source, strictly};
 use std::sync::OnceLock;
 
@@ -95,8 +95,7 @@ impl<'a> Official<'a> {
             let ties = by.order(Ties::Official);
             return Ok((question_relevance(run, labels, ties).of_part(""), Vec::new()));
         }
-        let qrels = &self.by_qrels()?.qrels;
-        self.documents.scores(by, run, labels, qrels)
+        self.documents.scores(by, run, labels, &self.by_qrels()?)
     }
 
     /// The weighted F1 of a need file.
@@ -132,24 +131,29 @@ impl Evaluation for Official<'_> {
             Answers::File(source) => source.repeatable()?,
         };
         let by_name = !by.measures.is_empty();
-        if by_name && !by.measures.iter().any(is_of_documents) {
+        let is_recall = |measure: &Measure| measure.clariq_cutoff().is_some();
+        let recalls = !by_name || by.measures.iter().any(is_recall);
+        if !recalls && !by.measures.iter().any(is_of_documents) {
             let cases = self.by_qrels()?.cases(Answers::File(&source), by);
             return cases.map_err(|error| self.or_texts(&source, error));
         }
         let input = source.read()?;
-        if is_need_file(&input) {
+        if !by_name && is_need_file(&input) {
             return self.needs(&input);
         }
         refuse_text_run(&input, &self.clariq.bank)?;
-        let ties = by.order(if by_name { Ties::Id } else { Ties::Official });
+        let ties = by.order(if recalls { Ties::Official } else { Ties::Id });
         let reader = self.reader()?;
         let in_order = by_name || ties == Ties::Official;
         let run = if in_order { reader.run_in_order(&input)? } else { reader.run(&input)? };
         let topics = self.topics()?;
         topics.check_answered(&source, run.lines.iter().map(|line| &line.topic))?;
         let (scores, mut warnings) = self.scores(&run, by)?;
-        if !by_name {
-            warnings = topics.warnings(&run, ties);
+        if !by_name || !by.measures.iter().all(is_of_documents) {
+            warnings.extend(topics.warnings(&run, ties));
+        }
+        if recalls && by_name {
+            warnings.extend(self.by_qrels()?.unjudged(&run));
         }
         let rankings = Some(Rankings { task: None, run });
         Ok(Cases { rankings, ..Cases::new(scores, warnings) })
@@ -166,5 +170,56 @@ impl Evaluation for Official<'_> {
     /// The challenge ranked by recall at 30.
     fn focus(&self) -> usize {
         CUTOFFS.len() - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{SAMPLE, evaluation::recall};
+    use clariq_collections::evaluation::TieRule;
+    use clariq_eval::parse_measures;
+
+    #[test]
+    fn recall_has_the_value_of_the_official_scorer_by_every_name() {
+        let clariq = ClariQ::open(SAMPLE).unwrap();
+        let official = Official::new(&clariq, ClariqSplit::Dev);
+        let labels = official.labels().unwrap();
+        let mut lines = Vec::new();
+        for (topic, relevant) in labels.topics.iter().zip(labels.relevant()) {
+            let mut relevant: Vec<_> = relevant.iter().collect();
+            relevant.sort();
+            // A repeated question, and two of one score.
+            for (question, score) in [(0, 9), (0, 8), (1, 7), (2, 7), (3, 6)] {
+                let question = relevant[question % relevant.len()];
+                lines.push(format!("{} 0 {question} 1 {score} t\n", topic.id));
+            }
+        }
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), lines.concat()).unwrap();
+        let source = Source::new(file.path());
+        let run = official.run(&source).unwrap();
+        let cases = |names: &str, ties| {
+            let measures = parse_measures(names).unwrap();
+            let by = ScoreOptions { measures: &measures, ties, ..ScoreOptions::default() };
+            official.cases(Answers::File(&source), &by).unwrap()
+        };
+        let usual = cases("", None).scores;
+        let means = recall(&run, labels, Ties::Official, &[3]).means;
+        for name in ["R@5", "Recall5", "recall_5", "nDCG@3 R@5", "R@3"] {
+            let named = cases(name, None);
+            let score = named.scores.iter().find(|score| score.measure.starts_with("R@")).unwrap();
+            let expected = if name == "R@3" { means[0] } else { usual[0].value() };
+            assert_eq!(score.value().to_bits(), expected.to_bits(), "{name}");
+            assert!(
+                named.warnings.iter().any(|it| it.contains("trec_eval")),
+                "{:?}",
+                named.warnings
+            );
+        }
+        let by_id = cases("R@5", Some(TieRule::Order(Ties::Id))).scores;
+        assert!(by_id[0].value() > usual[0].value(), "no line of an equal score is dropped");
+        let other = cases("R(rel=2)@5 P@5", None);
+        assert!(!other.warnings.iter().any(|it| it.contains("trec_eval")), "{:?}", other.warnings);
     }
 }

@@ -12,63 +12,59 @@ use std::collections::HashSet;
 /// The depths at which the challenge measures recall.
 pub const CUTOFFS: [usize; 4] = [5, 10, 20, 30];
 
-/// Recall@k = |relevant ∩ first k lines| / |relevant| at each of [`CUTOFFS`], `R@5` to `R@30`.
+/// [`recall`] at each of [`CUTOFFS`], which the challenge publishes.
+pub fn question_relevance(run: &Run, labels: &Labelled, ties: Ties) -> Scores {
+    recall(run, labels, ties, &CUTOFFS)
+}
+
+/// Recall@k = |relevant ∩ first k lines| / |relevant| at each cut-off, `R@k`.
 ///
 /// A topic that the run does not answer counts 0, a topic without labels is left out. A question
-/// with two lines among the first k counts once and takes two ranks.
-pub fn question_relevance(run: &Run, labels: &Labelled, ties: Ties) -> Scores {
+/// with two lines among the first k counts once and takes two ranks, and of equal scores only the first line
+/// in the file is kept ([`Ties::Official`]): in both, `trec_eval` differs.
+pub fn recall(run: &Run, labels: &Labelled, ties: Ties, cutoffs: &[usize]) -> Scores {
     let mut lines = ordered_lines(run, ties);
     let relevant = labels.relevant();
     let ranked = RankedRun::ordered(run, ties);
     let cut_at = ranked.cut_at(relevant.iter().flatten());
-    score_topics(labels, |topic, _| lines.remove(topic).unwrap_or_default())
-        .of_run_cut_at(cut_at, CUTOFFS.map(Some))
+    score_topics(labels, cutoffs, |topic, _| lines.remove(topic).unwrap_or_default())
+        .of_run_cut_at(cut_at, cutoffs.iter().copied().map(Some))
 }
 
 /// Scores the lines that `ranking` gives for a topic and its relevant questions, best first.
 fn score_topics<'r>(
     labels: &Labelled,
+    cutoffs: &[usize],
     mut ranking: impl FnMut(&RequestId, &HashSet<DocId>) -> Vec<&'r RunLine>,
 ) -> Scores {
     let mut topics = Vec::with_capacity(labels.topics.len());
     for (topic, relevant) in labels.topics.iter().zip(labels.relevant()) {
         let lines = ranking(&topic.id, &relevant);
-        topics.push((topic.id.clone(), recalls(&lines, &relevant).to_vec()));
+        let recalls = cutoffs.iter().map(|&cutoff| recall_at(cutoff, &lines, &relevant));
+        topics.push((topic.id.clone(), recalls.collect()));
     }
-    Scores::new(CUTOFFS.map(|cutoff| format!("R@{cutoff}")).to_vec(), topics)
+    Scores::new(cutoffs.iter().map(|cutoff| format!("R@{cutoff}")).collect(), topics)
 }
 
-/// The recall at each of [`CUTOFFS`], which ascend.
-fn recalls(lines: &[&RunLine], relevant: &HashSet<DocId>) -> [f64; 4] {
-    let mut found: Vec<&DocId> = Vec::new();
-    let mut start = 0;
-    CUTOFFS.map(|cutoff| {
-        let end = cutoff.min(lines.len());
-        for line in &lines[start..end] {
-            if relevant.contains(&line.document) && !found.contains(&&line.document) {
-                found.push(&line.document);
-            }
-        }
-        start = end;
-        found.len() as f64 / relevant.len() as f64
-    })
+fn recall_at(cutoff: usize, lines: &[&RunLine], relevant: &HashSet<DocId>) -> f64 {
+    let first = lines.iter().take(cutoff).map(|line| &line.document);
+    let found: HashSet<&DocId> = first.filter(|document| relevant.contains(*document)).collect();
+    found.len() as f64 / relevant.len() as f64
 }
 
-/// The lowest and the highest mean recall at each of [`CUTOFFS`] over all orders of equal scores, no
-/// line dropped. Topics are independent, so the bounds of the mean are the means of the bounds, and
-/// a run without ties reaches them.
-pub fn recall_interval(run: &Run, labels: &Labelled) -> [Vec<f64>; 2] {
+/// The lowest and the highest recall at each cut-off over all orders of equal scores, no line dropped. Topics
+/// are independent, so the bounds of the mean are the means of the bounds, and a run without ties reaches them.
+pub fn recall_interval(run: &Run, labels: &Labelled, cutoffs: &[usize]) -> [Scores; 2] {
     let topics = lines_by_topic(run);
-    let means = |favour| {
-        let scores = score_topics(labels, |topic, relevant| {
+    let bound = |favour| {
+        score_topics(labels, cutoffs, |topic, relevant| {
             let mut lines = topics.get(topic).cloned().unwrap_or_default();
             let grade = |question: &_| i32::from(relevant.contains(question));
             sort_with_favour(&mut lines, double, grade, favour);
             lines
-        });
-        scores.means
+        })
     };
-    [Favour::Against, Favour::For].map(means)
+    [Favour::Against, Favour::For].map(bound)
 }
 
 #[cfg(test)]
@@ -78,6 +74,10 @@ mod tests {
     use clariq_collections::documents::{Bank, BankRow};
     use clariq_eval::{Diagnosis, Qrels, diagnose, evaluate, parse_measures};
     use proptest::prelude::*;
+
+    fn interval(run: &Run, labels: &Labelled) -> [Vec<f64>; 2] {
+        recall_interval(run, labels, &CUTOFFS).map(|scores| scores.means)
+    }
 
     #[test]
     fn equal_scores_are_dropped_as_the_official_scorer_drops_them() {
@@ -170,7 +170,7 @@ mod tests {
     fn without_ties_the_interval_is_a_point() {
         let labels = labels(&[("1", &["Q1", "Q2"])]);
         let run = run(&[("1", "Q1", 3.0), ("1", "Q5", 2.0)]);
-        let [lowest, highest] = recall_interval(&run, &labels);
+        let [lowest, highest] = interval(&run, &labels);
         assert_eq!(lowest, highest);
         assert_eq!(lowest, question_relevance(&run, &labels, Ties::Official).means);
     }
@@ -180,7 +180,7 @@ mod tests {
         let labels = labels(&[("1", &["Q1", "Q2"])]);
         let mut lines = vec![("1", "Q1", 2.0)];
         lines.extend(["Q2", "Q3", "Q4", "Q5", "Q6"].map(|question| ("1", question, 1.0)));
-        let [lowest, highest] = recall_interval(&run(&lines), &labels);
+        let [lowest, highest] = interval(&run(&lines), &labels);
         assert_eq!((lowest[0], highest[0]), (0.5, 1.0));
         assert_eq!((lowest[1], highest[1]), (1.0, 1.0));
     }
@@ -199,7 +199,7 @@ mod tests {
             let strict: Vec<_> = (0..).zip(&tied).map(|(index, &(topic, question, score))| {
                 (topic, question, score - f64::from(index) * 1e-6)
             }).collect();
-            let [lowest, highest] = recall_interval(&run(&tied), &labels);
+            let [lowest, highest] = interval(&run(&tied), &labels);
             let recalls = question_relevance(&run(&strict), &labels, Ties::Official).means;
             for ((lowest, recall), highest) in lowest.iter().zip(&recalls).zip(&highest) {
                 prop_assert!(lowest <= recall && recall <= highest);
@@ -220,7 +220,7 @@ mod tests {
                 question_relevance(&run(&strict), &labels, Ties::Official).means[0]
             });
             let (lowest, highest) = recalls.fold((1.0_f64, 0.0_f64), |(low, high), recall| (low.min(recall), high.max(recall)));
-            let interval = recall_interval(&run(&tied), &labels);
+            let interval = interval(&run(&tied), &labels);
             prop_assert_eq!(interval.map(|recalls| recalls[0]), [lowest, highest]);
         }
     }

@@ -13,7 +13,7 @@ pub(super) struct ShownArgs {
     /// Also print the scores of every topic, as `trec_eval -q` does (with -m or --qrels)
     #[arg(long)]
     pub(super) per_topic: bool,
-    /// Tie-breaking [default: official; id with -m or --qrels]
+    /// Tie-breaking [default: official for recall of ClariQ; id for all else and with --qrels]
     #[arg(long, value_parser = one_of(TIE_RULES))]
     pub(super) ties: Option<TieRule>,
     /// Write the scores of every topic to this file, as JSON; for clarification need, nothing is

@@ -89,8 +89,9 @@ fn questions(
     warnings.extend(warn_of_short(&scores, Score::name));
     let mut published = Vec::new();
     if is_interval {
-        let [lowest, highest] = recall_interval(&run, labels);
-        for ((score, lowest), highest) in scores.iter_mut().zip(lowest).zip(highest) {
+        let [lowest, highest] = recall_interval(&run, labels, &CUTOFFS);
+        let bounds = lowest.means.into_iter().zip(highest.means);
+        for (score, (lowest, highest)) in scores.iter_mut().zip(bounds) {
             score.aggregate = Aggregate::Interval { lowest, highest };
         }
     } else {
