@@ -5,8 +5,8 @@ use crate::page::STYLE;
 /// A chart of a page.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Chart {
-    /// Its id on the page.
-    pub id: String,
+    /// Its title, which names runs and measures, as the name of a file without an ending.
+    pub name: String,
     pub svg: String,
 }
 
@@ -18,16 +18,30 @@ pub fn charts(page: &str) -> Vec<Chart> {
     while let Some((_, after)) = rest.split_once("<svg class=\"chart") {
         let Some((chart, after)) = after.split_once("</svg>") else { break };
         rest = after;
-        let Some((_, labelled)) = chart.split_once("aria-labelledby=\"") else { continue };
-        let Some((id, _)) = labelled.split_once('"') else { continue };
         let Some((tag, content)) = chart.split_once('>') else { continue };
+        let Some((_, titled)) = content.split_once("<title") else { continue };
+        let Some((_, title)) = titled.split_once('>') else { continue };
+        let Some((title, _)) = title.split_once("</title>") else { continue };
         let svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart{tag}><style>{style}</style>\
              {content}</svg>\n"
         );
-        charts.push(Chart { id: id.to_owned(), svg });
+        let name = file_name(title);
+        let before = charts.iter().filter(|chart: &&Chart| chart.name.starts_with(&name)).count();
+        let name = if before > 0 { format!("{name}-{}", before + 1) } else { name };
+        charts.push(Chart { name, svg });
     }
     charts
+}
+
+/// The most characters of the name of a file.
+const MOST_OF_A_NAME: usize = 120;
+
+/// A title as the name of a file: letters, digits and the signs of names, with a hyphen for all else.
+fn file_name(title: &str) -> String {
+    let is_kept = |c: char| c.is_alphanumeric() || matches!(c, '@' | '.' | '_' | '-');
+    let words = title.split(|c: char| !is_kept(c)).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-").chars().take(MOST_OF_A_NAME).collect()
 }
 
 /// The style of charts in the light colours of the page, without variables, which few programs for
@@ -66,10 +80,13 @@ mod tests {
     #[test]
     fn charts_are_documents_of_their_own() {
         let bars = [Bar { name: "1", value: 0.5 }];
-        let chart = |id| bars::chart(&bars, id, "A title", "AP", "topic").into_string();
-        let page = format!("<p>{}</p><svg class=\"swatch\"></svg>{}", chart("a"), chart("b"));
+        let chart = |title| bars::chart(&bars, "id", title, "AP", "topic").into_string();
+        let titles = ["R@5 of a/b (k1 0.9) minus R@5 of c", "Means", "Means"].map(chart);
+        let page =
+            format!("<p>{}</p><svg class=\"swatch\"></svg>{}{}", titles[0], titles[1], titles[2]);
         let found = charts(&page);
-        assert_eq!(found.iter().map(|chart| &*chart.id).collect::<Vec<_>>(), ["a", "b"]);
+        let names: Vec<&str> = found.iter().map(|chart| &*chart.name).collect();
+        assert_eq!(names, ["R@5-of-a-b-k1-0.9-minus-R@5-of-c", "Means", "Means-2"]);
         let svg = &found[0].svg;
         assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart wide\""));
         assert!(svg.contains("fill: #1f6fb2") && !svg.contains("var("), "{svg}");

@@ -1,6 +1,7 @@
 //! Differences between each run and the baseline, topic by topic.
 
 use crate::bars::{self, Bar};
+use crate::means;
 use crate::page::{Section, scroll};
 use crate::scores::{ComparedRuns, RunScores};
 use crate::words::{difference, figure};
@@ -58,6 +59,13 @@ pub(crate) fn section(compared: &ComparedRuns, focus: &Focus) -> Option<Section>
     let content = html! {
         section id=(focus.id) {
             h2 { (focus.heading) }
+            figure {
+                figcaption {
+                    h3 { "Mean " (compared.baseline().scores[focus.column].name()) }
+                    p { "Lines are 95 % intervals of the means over " (unit) "s (bootstrap, seed " (compared.seed) ")." }
+                }
+                (scroll("Means", &means::chart(compared, focus.column, &format!("{}-means", focus.id))))
+            }
             p {
                 "The score of each run minus that of " b { (baseline) } ", " (unit) " by "
                 (unit) ", sorted. "

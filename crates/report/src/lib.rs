@@ -10,6 +10,7 @@ mod clariq;
 mod differences;
 mod ikat;
 mod judged;
+mod means;
 mod mtrag;
 mod page;
 mod pages;

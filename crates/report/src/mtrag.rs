@@ -165,7 +165,7 @@ impl Conversations<'_> {
                         " "
                     }
                     @if let Some(index) = self.judged.get(task.id.as_str()) {
-                        span.range { (self.compared.range(self.focus, *index)) }
+                        (self.compared.change(self.focus, *index))
                     }
                 }
                 div.inside {

@@ -120,5 +120,8 @@ fn measures_of_documents_compare_facets_and_topics_stay_in_their_section() {
     assert!(html.contains("documents over 3 facets"), "{html}");
     assert!(html.contains("Better on 3, the same on 0, worse on 0 of 3 facets."), "{html}");
     assert!(html.contains("<a href=\"#topic-1\">F2</a>"), "{html}");
-    assert!(html.contains("R@30 0.00 to 0.25"), "topics are in the order of recall: {html}");
+    assert!(
+        html.contains("R@30: one 0.25 → two 0.00"),
+        "topics are in the order of recall: {html}"
+    );
 }

@@ -34,20 +34,20 @@ pub(crate) fn section(
                 }
             }
             @for topic in compared.by_difference(column) {
-                @let range = compared.range(column, topic);
-                (topic_details(comparison.bank, judged, &range, topic))
+                @let change = compared.change(column, topic);
+                (topic_details(comparison.bank, judged, &change, topic))
             }
         }
     }
 }
 
-fn topic_details(bank: &Bank, judged: &JudgedRuns, range: &str, topic: usize) -> Markup {
+fn topic_details(bank: &Bank, judged: &JudgedRuns, change: &Markup, topic: usize) -> Markup {
     let entry = &judged.topics[topic];
     html! {
         details.topic id={ "topic-" (topic) } {
             summary {
                 span.number { (entry.topic.id) } " " span.request { (entry.topic.request) } " "
-                span.range { (range) }
+                (change)
             }
             div.inside {
                 p.note {
@@ -216,7 +216,7 @@ mod tests {
         let page = section(&comparison, &judged, &compare(&comparison, &judged), 3).into_string();
         let at = |id: &str| page.find(&format!("id=\"{id}\"")).unwrap();
         assert!(at("topic-1") < at("topic-0"));
-        assert!(page.contains("R@30 0.00 to 0.") && page.contains("come first"));
+        assert!(page.contains("R@30: base 0.00 → other 0.") && page.contains("come first"));
     }
 
     #[test]

@@ -95,14 +95,14 @@ impl<'a> SummaryMeasure<'a> {
     }
 }
 
-/// The scores of a turn, with a mark if runs differ from the baseline: `statements nDCG@3 0.63 to 1.00`.
+/// The scores of a turn, with a mark if runs differ from the baseline.
 fn scores(compared: &ComparedRuns, measures: &[SummaryMeasure], turn: &IkatTurn) -> Markup {
     html! {
         @for measure in measures {
             @if let Some(&index) = measure.turns.get(turn.id.as_str()) {
                 " "
-                span.range.differs[compared.difference(measure.column, index) > 0.0] {
-                    (measure.part) " " (compared.range(measure.column, index))
+                span.differs[compared.difference(measure.column, index) > 0.0] {
+                    (measure.part) " " (compared.change(measure.column, index))
                 }
             }
         }
@@ -164,9 +164,8 @@ pub(super) fn section(
                 "(a passage that the organisers cite, or that NIST grades 2 or higher), "
                 span.cross { "✗" } " relevant ones that a run does not have."
                 @if runs.len() > 1 && !measures.is_empty() {
-                    " The scores of a turn go from the lowest run to the highest, and are "
-                    span.differs { "marked" } " where a run differs from the baseline. Conversations with "
-                    "the largest differences come first."
+                    " A turn has the score of the baseline, and, " span.differs { "marked" } ", that of the "
+                    "run that differs most from it. Conversations with the largest differences come first."
                 }
             }
             @for (index, conversation) in conversations {

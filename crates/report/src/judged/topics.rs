@@ -55,7 +55,7 @@ impl TopicSection<'_> {
                 details.topic id={ "topic-" (index) } {
                     summary {
                         span.number { (topic) } " " span.request { (request(topic)) } " "
-                        span.range { (self.compared.range(self.column, index)) }
+                        (self.compared.change(self.column, index))
                     }
                     div.inside {
                         (scroll(&format!("Scores of topic {topic}"), &self.figures(index)))

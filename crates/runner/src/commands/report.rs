@@ -26,7 +26,7 @@ pub(crate) struct ReportArgs {
     /// HTML file to write; `-` for standard output
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
-    /// Also write the charts of the page to this folder, as SVG
+    /// Also write the charts of the page to this folder, as SVG, named after measures and runs
     #[arg(long, value_name = "DIR", value_parser = folder())]
     charts: Option<PathBuf>,
     /// Measure, such as nDCG@10, in place of the usual ones; repeatable. The first one decides which
@@ -99,7 +99,7 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
     let mut charts = Vec::new();
     if let Some(folder) = &arguments.charts {
         for chart in clariq_report::charts(&rendered.html) {
-            let path = folder.join(format!("{}.svg", chart.id));
+            let path = folder.join(format!("{}.svg", chart.name));
             refuse_input(&path)?;
             charts.push(StagedFile::new(&path, |out| out.write_all(chart.svg.as_bytes()))?);
         }
