@@ -34,7 +34,7 @@ pub struct ReproducedScore<'s> {
     /// The system's name.
     pub system: &'s str,
     /// The input of the system beyond one request and the documents.
-    pub uses: Vec<Uses>,
+    pub uses: Vec<String>,
     /// The measure, as configurations name it.
     pub measure: String,
     /// The score published for the same method, if the configuration has one.

@@ -233,12 +233,13 @@ impl SystemConfig {
         Ok(bases)
     }
 
-    /// Its input for requests of a split with this role. Labels of dev are used for held-out requests
-    /// only.
-    pub fn uses_for(&self, role: Option<SplitRole>) -> Vec<Uses> {
-        let mut uses = self.uses.clone();
-        uses.retain(|&uses| uses != Uses::DevLabels || role == Some(SplitRole::HeldOut));
-        uses
+    /// Its input for requests of a split with this role: what it declares, and the labels by which its
+    /// parameters were chosen. Labels of dev are used for held-out requests only.
+    pub fn uses_for(&self, role: Option<SplitRole>) -> Vec<String> {
+        let is_of_role =
+            |uses: &&Uses| **uses != Uses::DevLabels || role == Some(SplitRole::HeldOut);
+        let uses = self.uses.iter().filter(is_of_role).map(ToString::to_string);
+        uses.chain(self.chosen_on.iter().map(|on| format!("chosen on {on}"))).collect()
     }
 
     /// Its expected figures for documents with this checksum.

@@ -17,7 +17,6 @@ use clariq_experiment::reproduce::{
     ReproducedScore, Verdict, check, expecting, published, summary,
 };
 use clariq_experiment::run::usual_path;
-use clariq_rank::Uses;
 use clariq_systems::{SystemConfig, built_in, check_names_differ};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -91,7 +90,7 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
     if for_reading && any_uses {
         settings.note(
             "note: uses: t labels of train, d labels of dev (only for test), b the batch, l a \
-                   language model",
+             language model, c parameters chosen by labels",
         );
     }
     if let Some(first) = systems.first() {
@@ -199,10 +198,9 @@ fn row(split: &str, score: &ReproducedScore, for_reading: bool) -> Vec<Cell> {
 }
 
 /// The uses of a system, as letters if they must fit into a line of a terminal.
-fn uses_cell(uses: &[Uses], in_letters: bool) -> Cell {
+fn uses_cell(uses: &[String], in_letters: bool) -> Cell {
     if !in_letters || uses.is_empty() {
         return Cell::list(uses);
     }
-    let names = uses.iter().map(ToString::to_string);
-    Cell::text(names.filter_map(|name| name.chars().next()).collect::<String>())
+    Cell::text(uses.iter().filter_map(|name| name.chars().next()).collect::<String>())
 }

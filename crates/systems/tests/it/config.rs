@@ -15,7 +15,7 @@ fn only_systems_that_answer_use_earlier_conversations() {
         using(include_str!("../../../../configs/no-question.toml")).err().unwrap().to_string();
     assert!(ranks.contains("x.toml: expected a system with a table [answer]"), "{ranks}");
     let answers = using(include_str!("../../../../configs/ikat-bm25.toml")).unwrap();
-    assert_eq!(answers.uses_for(Some(SplitRole::HeldOut))[0].to_string(), "earlier-conversations");
+    assert_eq!(answers.uses_for(Some(SplitRole::HeldOut))[0], "earlier-conversations");
 }
 
 #[test]
