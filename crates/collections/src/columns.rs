@@ -1,10 +1,16 @@
-//! Tables of ids and texts. With a header, its names say which column is which; otherwise a row is an id,
-//! a tab, and a text.
+//! Tables of ids and texts. With a header, its names say which column is which, and it may be of CSV; otherwise
+//! a row is an id, a tab, and a text.
 
 use clariq_core::{Location, Problem, count_of, problem};
 use clariq_files::columns::{Role, TextColumns};
 use clariq_files::fields::{WITHOUT_QUOTES, is_quoted};
-use clariq_files::shorten;
+use clariq_files::records::Records;
+use clariq_files::{FileContent, shorten};
+use std::borrow::Cow;
+
+/// The signs between columns.
+const TAB: u8 = b'\t';
+const OF_CSV: [u8; 2] = [b',', b';'];
 
 /// The columns of a table, known from its first line that is not blank.
 #[derive(Debug, Clone)]
@@ -13,17 +19,18 @@ pub struct IdTextTable {
     id: Role,
     has_begun: bool,
     columns: Option<TextColumns>,
+    delimiter: u8,
 }
 
 impl IdTextTable {
     /// A table of documents.
     pub(crate) fn of_documents() -> Self {
-        Self { id: Role::DocumentId, has_begun: false, columns: None }
+        Self { id: Role::DocumentId, has_begun: false, columns: None, delimiter: TAB }
     }
 
     /// A table of requests.
     pub fn of_requests() -> Self {
-        Self { id: Role::RequestId, has_begun: false, columns: None }
+        Self { id: Role::RequestId, has_begun: false, columns: None, delimiter: TAB }
     }
 
     /// Takes a line that is not blank, before it is read as a row; true for a header, which only the
@@ -41,30 +48,33 @@ impl IdTextTable {
             let hint = "leave this line out, and write tabs between the columns";
             return Err(Box::new(problem!(at, "an id, a tab and a text", found, hint)));
         }
-        let fields: Vec<&str> = line.split('\t').collect();
-        match TextColumns::named(&fields, self.id) {
-            Some(Ok(columns)) => {
-                self.columns = Some(columns);
-                Ok(true)
+        let at = at.into();
+        for delimiter in [TAB].into_iter().chain(OF_CSV) {
+            // A line that is no CSV is no header of it.
+            let Ok(fields) = fields(at.clone(), line, delimiter) else { continue };
+            match TextColumns::named(&fields, self.id) {
+                Some(Ok(columns)) => {
+                    self.columns = Some(columns);
+                    self.delimiter = delimiter;
+                    return Ok(true);
+                }
+                Some(Err([one, other])) => {
+                    let found = format!("`{one}` and `{other}`");
+                    let hint = "leave the one that is meant";
+                    let expected = "one column with an id, and one with a text";
+                    return Err(Box::new(problem!(at, expected, found, hint)));
+                }
+                None => {}
             }
-            Some(Err([one, other])) => {
-                let found = format!("`{one}` and `{other}`");
-                let hint = "leave the one that is meant";
-                Err(Box::new(problem!(
-                    at,
-                    "one column with an id, and one with a text",
-                    found,
-                    hint
-                )))
-            }
-            None if fields.len() > 2 => {
-                let found = format!("{}, `{}`", count_of(fields.len(), "column"), shorten(line));
-                let expected = "an id, a tab and a text, or a first line that names more columns";
-                let hint = "name them, such as `id`, `title` and `text`, each behind a tab";
-                Err(Box::new(problem!(at, expected, found, hint)))
-            }
-            None => Ok(false),
         }
+        let columns = line.split('\t').count();
+        if columns > 2 {
+            let found = format!("{}, `{}`", count_of(columns, "column"), shorten(line));
+            let expected = "an id, a tab and a text, or a first line that names more columns";
+            let hint = "name them, such as `id`, `title` and `text`, each behind a tab";
+            return Err(Box::new(problem!(at, expected, found, hint)));
+        }
+        Ok(false)
     }
 
     /// True before the first line.
@@ -84,31 +94,53 @@ impl IdTextTable {
     }
 
     /// The id and the text of a row; `None` for a line that has not the columns.
-    pub fn row<'a>(
+    pub fn row(
         &self,
         at: impl Into<Location>,
-        line: &'a str,
-    ) -> Result<Option<(&'a str, String)>, Box<Problem>> {
+        line: &str,
+    ) -> Result<Option<(String, String)>, Box<Problem>> {
+        let at = at.into();
         let picked = match &self.columns {
-            None => line.split_once('\t').map(|(id, text)| (id, text.to_owned())),
+            None => line.split_once('\t').map(|(id, text)| (id.to_owned(), text.to_owned())),
             Some(columns) => {
-                let fields: Vec<&str> = line.split('\t').collect();
+                let fields = fields(at.clone(), line, self.delimiter)?;
                 if fields.len() > columns.width() {
                     let expected = format!("{} columns, as in the header", columns.width());
-                    let hint = "row numbers have no name in a header, and texts have no tabs";
+                    let hint = match self.delimiter {
+                        TAB => "row numbers have no name in a header, and texts have no tabs",
+                        _ => "a text with a comma in it stands in double quotes",
+                    };
                     let found = fields.len().to_string();
                     return Err(Box::new(problem!(at, expected, found, hint)));
                 }
-                columns.pick(&fields)
+                let texts: Vec<&str> = fields.iter().map(AsRef::as_ref).collect();
+                columns.pick(&texts).map(|(id, text)| (id.to_owned(), text))
             }
         };
         match picked {
-            Some((id, _)) if is_quoted(id) => {
-                let found = format!("`{}`", shorten(id));
+            Some((id, _)) if is_quoted(&id) => {
+                let found = format!("`{}`", shorten(&id));
                 Err(Box::new(problem!(at, "an id without quotes around it", found, WITHOUT_QUOTES)))
             }
             picked => Ok(picked),
         }
+    }
+}
+
+/// The fields of a line. A text of CSV that goes on in the next line is a problem.
+fn fields(at: Location, line: &str, delimiter: u8) -> Result<Vec<Cow<'_, str>>, Box<Problem>> {
+    if delimiter == TAB || !line.contains('"') {
+        return Ok(line.split(char::from(delimiter)).map(Cow::Borrowed).collect());
+    }
+    let input = FileContent { name: String::new(), bytes: line.as_bytes().to_vec().into() };
+    match Records::new(&input, delimiter).next() {
+        Some((_, Ok(record))) => {
+            let texts =
+                record.iter().map(|field| String::from_utf8_lossy(field).into_owned().into());
+            Ok(texts.collect())
+        }
+        Some((_, Err(problem))) => Err(Box::new(Problem { at, ..*problem })),
+        None => Ok(Vec::new()),
     }
 }
 

@@ -18,6 +18,7 @@ pub use files::document_files;
 pub use files::{DocumentFileKind, DocumentFolder, PACKED, entries, packing_not_read};
 pub(crate) use files::{each_once, entries_with_kinds, is_description, is_unpacked, two_files};
 pub use form::DocumentForm;
+pub(crate) use form::NAMES_HINT;
 pub(crate) use read::read_unique;
 pub use read::{check_documents, read_all, read_bank};
 
@@ -259,7 +260,7 @@ fn parse_table_row(table: &IdTextTable, at: FileLine, line: &str) -> Result<Pass
         }
         return Err(Box::new(problem));
     };
-    passage(at, id.to_owned(), &text)
+    passage(at, id, &text)
 }
 
 fn passage(at: FileLine, id: String, text: &str) -> Result<Passage, Box<Problem>> {

@@ -1,7 +1,7 @@
 //! The entries of a registry of collections: how each is recognised, opened and checked.
 
 use crate::data_dir::{may_hold_data, paths_of};
-use crate::documents::entries;
+use crate::documents::{DocumentFileKind, NAMES_HINT, entries};
 use crate::{
     CheckReport, Collection, DataDir, Release, Split, Task, Validation, ValidationOptions,
 };
@@ -209,10 +209,13 @@ impl Tracks {
                             one";
                 ("a file".to_owned(), hint)
             }
-            DataDir::Folder(folder) => match first_files(folder) {
-                files if files.is_empty() => ("an empty folder".to_owned(), FORMS),
-                files => (format!("none of them, but {}", files.join(", ")), FORMS),
-            },
+            DataDir::Folder(folder) => {
+                let hint = if has_records(folder) { NAMES_HINT } else { FORMS };
+                match first_files(folder) {
+                    files if files.is_empty() => ("an empty folder".to_owned(), FORMS),
+                    files => (format!("none of them, but {}", files.join(", ")), hint),
+                }
+            }
             DataDir::Sample(_) => ("none of them".to_owned(), FORMS),
         };
         let problem =
@@ -229,6 +232,14 @@ impl Tracks {
 /// The forms of documents, for a folder that has others.
 const FORMS: &str = "documents are files of JSON, CSV or tables with the names of their columns, or texts (`.md`, \
                      `.txt`) in a folder `documents`; other programs can save theirs so (reference, Formats)";
+
+/// True if a folder has files of records: those that can be documents if their keys or columns are named.
+fn has_records(folder: &Path) -> bool {
+    let is_of_records = |path: &PathBuf| {
+        matches!(DocumentFileKind::of(path), DocumentFileKind::Documents | DocumentFileKind::Csv)
+    };
+    entries(folder).unwrap_or_default().iter().any(is_of_records)
+}
 
 /// The first names in a folder, for a message.
 fn first_files(folder: &Path) -> Vec<String> {

@@ -22,7 +22,7 @@ use std::ops::ControlFlow;
 const MOST_REQUESTS: usize = 1 << 20;
 
 const FORM: &str = "a line is {\"id\": …, \"text\": …}, {\"id\": …, \"said\": [{\"user\": …}, …]}, or an \
-                    id, a tab and a text";
+                    id, a tab and a text; a table or CSV may name its columns in the first line";
 
 /// Whole numbers below this are exact in double precision.
 const WHOLE: f64 = 9e15;
@@ -245,7 +245,7 @@ fn parse_line(table: &IdTextTable, line: &[u8], at: &Location) -> Result<AnyRequ
         return Err(of_another_form(at, text));
     };
     let said = vec![Utterance::user(said)];
-    Ok(AnyRequest { id: id.to_owned(), said, own: OwnKeys::default() })
+    Ok(AnyRequest { id, said, own: OwnKeys::default() })
 }
 
 /// The problem of a line that is neither an object nor a row of a table: topics have many forms.

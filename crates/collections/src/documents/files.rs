@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The endings of files of documents, before those of packing.
-const FORMS: [&str; 4] = [".jsonl", ".json", ".tsv", ".trecweb"];
+const FORMS: [&str; 5] = [".jsonl", ".ndjson", ".json", ".tsv", ".trecweb"];
 
 /// The endings of files that are a document each.
 const TEXTS: [&str; 2] = [".md", ".txt"];

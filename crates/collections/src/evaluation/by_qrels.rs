@@ -15,6 +15,9 @@ pub const USUAL_MEASURES: &str = "nDCG@10 AP RR P@10 R@30";
 const NOTHING_RELEVANT: &str = "no grade of the judgements is above 0, so that no document is relevant: is \
                                 another column the grade?";
 
+/// The highest grade that people usually give: TREC has at most 4. Higher ones are mostly counts, as of clicks.
+const MOST_OF_GRADES: i32 = 5;
+
 /// Judgements, with the collection that they belong to, if any.
 pub struct ByQrels<'a> {
     /// The collection with its split and task; `None` for judgements of a file.
@@ -57,6 +60,14 @@ impl<'a> ByQrels<'a> {
         let has_topics = qrels.topics().next().is_some();
         if has_topics && qrels.topics().all(|(_, judged)| judged.relevant(1) == 0) {
             warnings.push(NOTHING_RELEVANT.to_owned());
+        }
+        let highest = qrels.topics().flat_map(|(_, judged)| judged.grades()).max();
+        if let Some(highest) = highest.filter(|highest| *highest > MOST_OF_GRADES) {
+            warnings.push(format!(
+                "grades up to {highest}, which nDCG takes as gains, so that few documents decide it: are they \
+                 counts, as of clicks? Measures of relevant documents, such as AP and R@30, take any grade \
+                 above 0 alike"
+            ));
         }
         Ok(Self { origin: None, qrels, topics, usual, warnings, read_run })
     }

@@ -29,6 +29,13 @@ const FOLDERS: [&str; 4] = ["documents", "corpus", "collection", "passages"];
 /// The beginnings of names of files that contain no documents.
 const OTHERS: [&str; 5] = ["requests", "queries", "topics", "qrels", "annotations"];
 
+/// The names of files of requests, before that of a split, and their endings.
+const REQUESTS: [&str; 3] = ["requests", "queries", "topics"];
+const OF_REQUESTS: [&str; 4] = [".jsonl", ".ndjson", ".tsv", ".csv"];
+
+/// The endings of files of judgements.
+const OF_JUDGEMENTS: [&str; 3] = [".tsv", ".txt", ".csv"];
+
 /// A folder of a user.
 pub(crate) struct Folder<'a>(&'a Path);
 
@@ -263,12 +270,11 @@ impl<'a> Folder<'a> {
             other => &[other],
         };
         for alias in aliases {
-            let with_alias = |names: [&str; 4]| names.map(|name| name.replace("{}", alias));
-            let names =
-                ["requests.{}.jsonl", "queries.{}.jsonl", "queries.{}.tsv", "requests.{}.tsv"];
-            let requests = self.only(&format!("requests of {name}"), &with_alias(names))?;
-            let names = ["qrels/{}.tsv", "qrels/{}.txt", "qrels.{}.tsv", "qrels.{}.txt"];
-            let qrels = self.only(&format!("judgements of {name}"), &with_alias(names))?;
+            let names = names_of(&REQUESTS.map(|stem| format!("{stem}.{alias}")), &OF_REQUESTS);
+            let requests = self.only(&format!("requests of {name}"), &names)?;
+            let stems = ["qrels/", "qrels."].map(|stem| format!("{stem}{alias}"));
+            let names = names_of(&stems, &OF_JUDGEMENTS);
+            let qrels = self.only(&format!("judgements of {name}"), &names)?;
             let is_shared = requests.is_none();
             let requests = match requests {
                 None if qrels.is_some() => self.shared_requests()?,
@@ -283,8 +289,7 @@ impl<'a> Folder<'a> {
 
     /// The requests of all splits in one file.
     fn shared_requests(&self) -> Result<Option<Source>, Error> {
-        let names = ["requests.jsonl", "queries.jsonl", "queries.tsv", "requests.tsv"];
-        self.only("requests", &names.map(str::to_owned))
+        self.only("requests", &names_of(&REQUESTS, &OF_REQUESTS))
     }
 
     /// The split of requests that belong to no other split.
@@ -295,10 +300,17 @@ impl<'a> Folder<'a> {
             }
         }
         let Some(requests) = self.shared_requests()? else { return Ok(None) };
-        let names = ["qrels.txt", "qrels.tsv", "qrels"].map(str::to_owned);
+        let mut names = names_of(&["qrels"], &OF_JUDGEMENTS);
+        names.push("qrels".to_owned());
         let qrels = self.only("judgements", &names)?;
         Ok(Some(SplitFiles { requests, qrels, is_shared: false }))
     }
+}
+
+/// The names with each of the endings.
+fn names_of<S: AsRef<str>>(stems: &[S], endings: &[&str]) -> Vec<String> {
+    let of = |stem: &S| endings.iter().map(|ending| format!("{}{ending}", stem.as_ref())).collect();
+    stems.iter().flat_map(|stem| -> Vec<String> { of(stem) }).collect()
 }
 
 /// The split of requests that belong to no other split.
@@ -318,15 +330,18 @@ fn role_of(split: &str) -> SplitRole {
 
 /// The split that the name of a file of requests or judgements contains. MS MARCO's `dev.small` is a
 /// `dev`, and its `eval` a `test`.
-fn split_of_file(name: &str, in_qrels: bool) -> Option<&str> {
+fn split_of_file<'n>(name: &'n str, in_qrels: bool) -> Option<&'n str> {
     let plain = PACKED.iter().rev().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
+    let without = |rest: &'n str, endings: &[&str]| -> Option<&'n str> {
+        endings.iter().find_map(|ending| rest.strip_suffix(ending))
+    };
     let requests = || {
-        let rest = plain.strip_prefix("requests.").or(plain.strip_prefix("queries."))?;
-        rest.strip_suffix(".jsonl").or(rest.strip_suffix(".tsv"))
+        let rest = REQUESTS.iter().find_map(|stem| plain.strip_prefix(stem)?.strip_prefix('.'))?;
+        without(rest, &OF_REQUESTS)
     };
     let judgements = || {
         let rest = if in_qrels { Some(plain) } else { plain.strip_prefix("qrels.") }?;
-        rest.strip_suffix(".tsv").or(rest.strip_suffix(".txt"))
+        without(rest, &OF_JUDGEMENTS)
     };
     let split = if in_qrels { judgements() } else { requests().or_else(judgements) }?;
     match split {

@@ -3,6 +3,7 @@
 use super::{QUERIES, data, documents, folder, ids, ids_of, opened, qrels, refusal, requests};
 use clariq_collections::evaluation::{Answers, ScoreCell, ScoreOptions};
 use clariq_collections::{DataDir, NeedLabel, OWN};
+use clariq_core::Request;
 use clariq_files::Source;
 use clariq_tracks::TRACKS;
 use serde_json::json;
@@ -280,7 +281,7 @@ fn two_keys_for_one_thing_are_refused() {
 fn every_file_beside_loose_documents_that_may_hold_data_is_listed() {
     let (folder, own) = opened(&[
         ("a.jsonl", DOCUMENT),
-        ("b.ndjson", DOCUMENT),
+        ("b.ldjson", DOCUMENT),
         ("b.txt", "x"),
         ("more", DOCUMENT),
         ("below/c.jsonl", DOCUMENT),
@@ -294,7 +295,7 @@ fn every_file_beside_loose_documents_that_may_hold_data_is_listed() {
         .iter()
         .map(|path| path.strip_prefix(folder.path()).unwrap().display().to_string())
         .collect();
-    assert_eq!(names, ["b.ndjson", "b.txt", "below/c.jsonl", "more"]);
+    assert_eq!(names, ["b.ldjson", "b.txt", "below/c.jsonl", "more"]);
     let report = TRACKS.check(&data(folder.path())).unwrap();
     assert_eq!((report.findings.has_errors(), report.findings.iter().count()), (false, 4));
 }
@@ -373,4 +374,54 @@ fn a_need_file_is_scored_against_the_labels_of_requests() {
     let own = (OWN.open)(&DataDir::Folder(folder.path().to_owned()), None).unwrap();
     let damaged = own.evaluation(own.find_split("test").unwrap()).err().unwrap().to_problem();
     assert_eq!((damaged.at.line, damaged.found.as_str()), (Some(2), "`1 0 d1 many`"));
+}
+
+#[test]
+fn requests_and_judgements_may_be_csv_and_records_may_end_in_ndjson() {
+    let (_folder, own) = opened(&[
+        ("documents.ndjson", DOCUMENT),
+        ("topics.dev.csv", "id;text\n1;\"tea; green\"\n"),
+        ("qrels.dev.csv", "query-id,corpus-id,score\n1,a,1\n"),
+        (
+            "queries.train.csv",
+            "\"qid\",\"query\",\"lang\"\n7,\"cups, \"\"big\"\" ones\",en\n8,pots,en\n",
+        ),
+        ("requests.test.ndjson", "{\"id\": \"t\", \"text\": \"mugs\"}\n"),
+    ]);
+    assert_eq!(ids_of(&*own), ["a"]);
+    let said = |split| requests(&*own, split).iter().map(Request::last_said).collect::<Vec<_>>();
+    assert_eq!(said("train"), ["cups, \"big\" ones", "pots"]);
+    assert_eq!([said("dev"), said("test")], [["tea; green"], ["mugs"]]);
+    assert_eq!(qrels(&*own, "dev").unwrap().unwrap().topics().count(), 1);
+    assert!(own.unread_files().is_empty());
+    for (row, found) in [("7,a,b,c\n", "found 4"), ("7,\"a\n", "a quote that opens a field")] {
+        let table = format!("qid,query,lang\n{row}");
+        let refused = refusal(&[("documents.jsonl", DOCUMENT), ("queries.csv", &table)]);
+        assert!(refused.contains("queries.csv:2") && refused.contains(found), "{refused}");
+    }
+}
+
+#[test]
+fn records_whose_columns_are_not_known_lead_to_their_names() {
+    let folder = folder(&[("products.csv", "sku,name,body\n1,a,b\n")]);
+    let refused = TRACKS.kind_of(&data(folder.path())).err().unwrap().to_problem();
+    let hint = refused.hint.render(&[]);
+    assert!(hint.contains("[documents] id = \"sku\""), "{hint}");
+    let names = "[documents]\nid = \"sku\"\ntext = [\"name\", \"body\"]\n";
+    fs::write(folder.path().join("collection.toml"), names).unwrap();
+    let own = TRACKS.open(&data(folder.path())).unwrap();
+    assert_eq!(documents(&*own), [("1".to_owned(), "a b".to_owned())]);
+}
+
+#[test]
+fn counts_in_the_place_of_grades_are_told() {
+    let warned = |grade: u32| {
+        let qrels = format!("q1 0 a {grade}\n");
+        let files =
+            [("documents.jsonl", DOCUMENT), ("queries.jsonl", QUERIES), ("qrels.txt", &qrels)];
+        let (_folder, own) = opened(&files);
+        let evaluation = own.evaluation(own.splits()[0]).unwrap();
+        evaluation.warnings().iter().any(|it| it.starts_with(&format!("grades up to {grade},")))
+    };
+    assert_eq!([warned(4), warned(5), warned(40)], [false, false, true]);
 }
