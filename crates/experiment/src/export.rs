@@ -1,6 +1,6 @@
 //! Export of a collection as JSON lines and TREC qrels.
 
-use clariq_collections::{Collection, Task};
+use clariq_collections::{Annotation, Collection, Task};
 use clariq_core::{Doc, Documents, Error, ProblemKind, Request, Result, Speaker, bail};
 use clariq_files::{Qrels, Target, make_folder, write_atomically};
 use serde_json::{Value, json};
@@ -17,14 +17,7 @@ pub fn export(
     task: Task,
     folder: &Path,
 ) -> Result<Vec<(PathBuf, usize)>> {
-    check_empty(folder)?;
-    make_folder(folder, |made| {
-        let mut files = write_files(collection, task, made)?;
-        for (path, _) in &mut files {
-            *path = folder.join(path.file_name().unwrap_or_default());
-        }
-        Ok(files)
-    })
+    write_folder(folder, |made| write_files(collection, task, made))
 }
 
 /// Writes the files to a folder.
@@ -39,33 +32,79 @@ fn write_files(
     };
     let mut files = Vec::new();
     if let Some(documents) = documents {
-        files.push(write_lines(folder.join("documents.jsonl"), &document_lines(documents)?)?);
+        files.push(write_documents(documents, folder)?);
     }
     for split in collection.available_splits() {
-        let mut requests = Vec::new();
-        let mut judgements = Vec::new();
-        let qrels = collection.qrels(split, task)?;
-        for request in collection.requests(split, task)? {
-            let request = request?;
-            requests.push(request_line(&request, documents).to_string());
-            judgements
-                .extend(qrels.iter().flat_map(|qrels| qrels_lines(qrels, request.id.as_str())));
-        }
-        files.push(write_lines(folder.join(format!("requests.{split}.jsonl")), &requests)?);
-        if qrels.is_some() {
-            files.push(write_lines(folder.join(format!("qrels.{split}.txt")), &judgements)?);
-        }
-        let annotations = collection.annotations(split)?;
-        let annotations: Vec<String> =
-            annotations.iter().map(|annotation| json!(annotation).to_string()).collect();
-        if !annotations.is_empty() {
-            files.push(write_lines(
-                folder.join(format!("annotations.{split}.jsonl")),
-                &annotations,
-            )?);
-        }
+        let part = SplitPart {
+            requests: collection.requests(split, task)?.collect::<Result<_>>()?,
+            qrels: collection.qrels(split, task)?,
+            annotations: collection.annotations(split)?,
+        };
+        files.extend(part.write(split.name(), documents, folder)?);
     }
     Ok(files)
+}
+
+/// What an export has of a split.
+#[derive(Default)]
+pub(crate) struct SplitPart {
+    pub(crate) requests: Vec<Request>,
+    /// Judgements, of other requests as well.
+    pub(crate) qrels: Option<Qrels>,
+    pub(crate) annotations: Vec<Annotation>,
+}
+
+impl SplitPart {
+    /// Writes the files of a split of that name, and returns each with its number of lines.
+    pub(crate) fn write(
+        &self,
+        name: &str,
+        documents: Option<&dyn Documents>,
+        folder: &Path,
+    ) -> Result<Vec<(PathBuf, usize)>> {
+        let requests: Vec<String> = self
+            .requests
+            .iter()
+            .map(|request| request_line(request, documents).to_string())
+            .collect();
+        let mut files =
+            vec![write_lines(folder.join(format!("requests.{name}.jsonl")), &requests)?];
+        if let Some(qrels) = &self.qrels {
+            let lines = self.requests.iter().flat_map(|it| qrels_lines(qrels, it.id.as_str()));
+            let path = folder.join(format!("qrels.{name}.txt"));
+            files.push(write_lines(path, &lines.collect::<Vec<_>>())?);
+        }
+        let annotations: Vec<String> =
+            self.annotations.iter().map(|annotation| json!(annotation).to_string()).collect();
+        if !annotations.is_empty() {
+            let path = folder.join(format!("annotations.{name}.jsonl"));
+            files.push(write_lines(path, &annotations)?);
+        }
+        Ok(files)
+    }
+}
+
+/// Writes the documents, and returns the file with its number of lines.
+pub(crate) fn write_documents(
+    documents: &dyn Documents,
+    folder: &Path,
+) -> Result<(PathBuf, usize)> {
+    write_lines(folder.join("documents.jsonl"), &document_lines(documents)?)
+}
+
+/// Makes a folder that is new or empty, with files, each with its number of lines.
+pub(crate) fn write_folder(
+    folder: &Path,
+    write: impl FnOnce(&Path) -> Result<Vec<(PathBuf, usize)>>,
+) -> Result<Vec<(PathBuf, usize)>> {
+    check_empty(folder)?;
+    make_folder(folder, |made| {
+        let mut files = write(made)?;
+        for (path, _) in &mut files {
+            *path = folder.join(path.file_name().unwrap_or_default());
+        }
+        Ok(files)
+    })
 }
 
 /// Refuses a folder with files: those of another export would become part of this one.

@@ -83,6 +83,7 @@
 
 pub mod ask;
 pub mod cache;
+pub mod divide;
 pub mod endpoints;
 pub mod export;
 pub mod installed;

@@ -62,6 +62,9 @@ const FIRST_STAGE_OF_DOCUMENTS: &str = "bm25-english";
 /// The number of first documents that a cross-encoder reorders for held-out topics.
 const REORDERED: usize = 30;
 
+/// The share of the requests that is held out of a folder's only split, unless the recipe holds out some.
+const HELD_OUT_OF_ONE: f64 = 0.2;
+
 /// The system whose first documents a cross-encoder reorders for held-out topics, if its recipe names
 /// none.
 pub fn usual_first_stage(collection: &dyn Collection) -> &'static str {
@@ -89,6 +92,9 @@ pub fn train(
     output: Option<&Path>,
 ) -> Result<TrainingOutcome> {
     recipe.train_on = recipe.train_on.to_answer(session.split.map(Split::role));
+    if examples::only_split(session).is_some() && recipe.held_out == 0.0 {
+        recipe.held_out = HELD_OUT_OF_ONE;
+    }
     session.engine_for(&recipe.name)?;
     let (mut examples, requests) = examples::collect(session, &recipe)?;
     if recipe.held_out == 0.0 {

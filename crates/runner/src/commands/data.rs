@@ -10,9 +10,10 @@ use crate::target::{note_default_data, open_collection};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use clariq_collections::fetch::{FetchOutcome, FetchRequest, fetch as fetch_files};
-use clariq_collections::{Amount, DataDir, Kind, OWN, Release, ReleasedFile};
-use clariq_core::{Result, Severity, SplitRole, bail};
+use clariq_collections::{Amount, DataDir, Kind, OWN, Release, ReleasedFile, Split};
+use clariq_core::{Result, Severity, SplitRole, bail, count_of};
 use clariq_experiment::Observer;
+use clariq_experiment::divide::{Shares, divide};
 use clariq_experiment::export::{export as write_files, write_requests};
 use clariq_experiment::run::folder_of;
 use clariq_files::{Source, Target, protect, refuse_input};
@@ -36,6 +37,11 @@ pub(crate) enum DataCommand {
     Fetch(FetchArgs),
     /// Write the collection as JSON lines and TREC qrels, for other tools
     Export(ExportArgs),
+    /// Divide the judged requests of a split into train, dev and test, in a new folder
+    ///
+    /// For documents of your own with one split. Requests of the same words stay together; requests without
+    /// judgements are left out.
+    Split(SplitArgs),
     /// Write a request per facet with the first question of a run and its answer, to search documents
     /// of your own
     FacetRequests(FacetRequestsArgs),
@@ -55,6 +61,7 @@ pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome
         DataCommand::Stats => stats(settings),
         DataCommand::Fetch(arguments) => fetch(settings, arguments),
         DataCommand::Export(arguments) => export(settings, arguments),
+        DataCommand::Split(arguments) => split(settings, arguments),
         DataCommand::FacetRequests(arguments) => facet_requests(settings, arguments),
         DataCommand::Synthesize(arguments) => synthesize(settings, arguments),
         DataCommand::Segment(arguments) => segment(settings, arguments),
@@ -125,6 +132,58 @@ fn export(settings: &Settings, arguments: &ExportArgs) -> Result<Outcome> {
     let mut sheet = Sheet::new(&["file", "lines"]);
     for (path, lines) in write_files(&*collection, task, &arguments.output)? {
         sheet.row(vec![Cell::path(&path), Cell::count(lines)]);
+    }
+    sheet.print(settings.format)
+}
+
+#[derive(Args)]
+pub(crate) struct SplitArgs {
+    /// Share of the requests that become train
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    train: f64,
+    /// Share of the requests that become dev; the rest become test
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    dev: f64,
+    /// Split to divide [default: the only one]
+    #[arg(long, value_name = "SPLIT")]
+    split: Option<String>,
+    /// Folder for the documents, and for the requests and judgements of each part; new or empty
+    #[arg(long, short, value_name = "DIR", value_parser = folder())]
+    output: PathBuf,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "expected a number from 0 to 1, such as 0.6".to_owned())
+}
+
+fn split(settings: &Settings, arguments: &SplitArgs) -> Result<Outcome> {
+    let shares = Shares { train: arguments.train, dev: arguments.dev };
+    if shares.train + shares.dev > 1.0 + 1e-9 {
+        let found = format!("{} together", shares.train + shares.dev);
+        bail!("--dev", "shares of at most 1 together with --train", found);
+    }
+    let collection = open_collection(settings)?;
+    let present: Vec<Split> = collection.available_splits().collect();
+    let split = match (&arguments.split, &present[..]) {
+        (Some(name), _) => collection.find_split(name)?,
+        (None, [only]) => *only,
+        (None, several) => {
+            let found: Vec<&str> = several.iter().map(|split| split.name()).collect();
+            let found = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
+            bail!(collection.location(), "one split to divide, or --split with its name", found)
+        }
+    };
+    let task = collection.tasks()[0];
+    let seed = settings.options.seed;
+    let divided = divide(&*collection, task, split, shares, seed, &arguments.output)?;
+    let mut sheet = Sheet::new(&["file", "lines"]);
+    for (path, lines) in &divided.files {
+        sheet.row(vec![Cell::path(path), Cell::count(*lines)]);
+    }
+    if divided.left_out > 0 {
+        let requests = count_of(divided.left_out, "request");
+        settings.note(&format!("note: {requests} without judgements left out"));
     }
     sheet.print(settings.format)
 }

@@ -69,9 +69,10 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
     settings.take_over()?;
     let collection = open_collection(settings)?;
     let session = settings.session(&*collection, None)?;
-    // Without a split, the model may be for any split of the collection.
+    // Without a split, the model may be for any split of the collection. A folder's only one is learned from.
     let split = match collection.find_split_or(arguments.split.as_deref(), SplitRole::Tune) {
         Err(problem) if arguments.split.is_some() => return Err(problem.into()),
+        _ if arguments.split.is_none() && collection.available_splits().count() == 1 => None,
         found => found.ok(),
     };
     let session = split.map_or(session.clone(), |split| session.clone().answering(split));

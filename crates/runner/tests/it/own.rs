@@ -271,3 +271,30 @@ fn measures_are_not_marked_where_every_document_with_a_word_was_ranked() {
     bench.succeed("-q run bm25-english --data data --split dev --depth 2 -o cut.run");
     assert!(scored("cut.run").stdout.contains("1.000000°"), "a run of two documents, cut at two");
 }
+
+#[test]
+fn a_folder_with_one_split_is_divided_and_every_part_is_used() {
+    let bench = Bench::new().with_learned("");
+    let each = |line: fn(u32) -> String| (0..40).map(line).collect::<Vec<_>>().concat();
+    let requests = each(|number| format!("q{number},word{number}\n"));
+    let qrels = each(|number| format!("q{number} 0 d{number} {}\n", 1 + number % 2));
+    let documents = each(|number| {
+        json!({ "id": format!("d{number}"), "text": format!("word{number}") }).to_string() + "\n"
+    });
+    bench.write("shop/requests.csv", format!("id,text\n{requests}"));
+    bench.write("shop/qrels.txt", qrels);
+    bench.write("shop/documents.ndjson", documents);
+    bench.succeed("tune bm25-english --data shop --grid bm25.k1=0.4,1.2 --folds 4");
+    let divide = "data split --data shop --train .6 --dev .2 -o parts --format tsv";
+    let divided = bench.succeed(divide).stdout;
+    let lines: Vec<&str> = divided.lines().filter_map(|line| line.split('\t').nth(1)).collect();
+    assert_eq!(lines, ["lines", "40", "24", "24", "8", "8", "8", "8"], "{divided}");
+    bench.succeed("data check --data parts");
+    bench.succeed("-q run bm25-english --data parts --split test -o a.run");
+    let scored = bench.succeed("eval a.run --data parts --format json").stdout;
+    assert!(scored.contains("\"nDCG@10\""), "{scored}");
+    let refused = bench.refused("data split --data parts --train .6 --dev .2 -o again");
+    assert!(refused.contains("train, dev, test"), "{refused}");
+    let refused = bench.refused("data split --data shop --train .6 --dev .5 -o again");
+    assert!(refused.contains("1.1 together"), "{refused}");
+}
