@@ -8,6 +8,8 @@ use std::path::Path;
 /// Systems of `configs/` that rank the same.
 struct Group {
     title: &'static str,
+    /// Which of them to take: the page of results has the scores.
+    advice: &'static str,
     /// The collection that they are for; `None` if they also rank others.
     collection: Option<&'static str>,
     /// Their names and files.
@@ -18,6 +20,8 @@ struct Group {
 const GROUPS: [Group; 4] = [
     Group {
         title: "ClariQ's questions, and documents of your own",
+        advice: "Documents: `bm25-english` without learned models, `hybrid` with them. ClariQ: `bm25-tuned`, or `best`; \
+                 `strict` ranks each request by itself.",
         collection: None,
         systems: built_in!("../configs/"
             "no-question" "bm25" "bm25-english" "ql" "rm3" "bm25-tuned" "sparse" "sparse-tuned" "dense"
@@ -28,11 +32,13 @@ const GROUPS: [Group; 4] = [
     },
     Group {
         title: "Conversations about ClariQ's topics",
+        advice: "`bm25-conversation` without learned models, `dense-conversation` with them.",
         collection: None,
         systems: built_in!("../configs/" "bm25-multi-turn" "bm25-conversation" "dense-conversation"),
     },
     Group {
         title: "TREC iKAT: statements, passages and answers",
+        advice: "`ikat-bm25` without learned models, `ikat-automatic` with them.",
         collection: Some("iKAT"),
         systems: built_in!("../configs/"
             "ikat-bm25" "ikat-sparse" "ikat-dense" "ikat-automatic" "ikat-manual"
@@ -42,6 +48,7 @@ const GROUPS: [Group; 4] = [
     },
     Group {
         title: "MTRAG: passages, answers and questions",
+        advice: "`mtrag-bm25` without learned models, `mtrag-hybrid` with them.",
         collection: Some("MTRAG"),
         systems: built_in!("../configs/"
             "mtrag-bm25-last" "mtrag-bm25-questions" "mtrag-bm25-rewritten" "mtrag-bm25"
@@ -78,9 +85,9 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     all().map(|(name, _)| name)
 }
 
-/// The titles of the groups of built-in systems, each with the names of its systems.
-pub fn groups() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
-    GROUPS.iter().map(|group| (group.title, group.names().collect()))
+/// The titles of the groups of built-in systems, each with the names of its systems, and which of them to take.
+pub fn groups() -> impl Iterator<Item = (&'static str, Vec<&'static str>, &'static str)> {
+    GROUPS.iter().map(|group| (group.title, group.names().collect(), group.advice))
 }
 
 /// The collection that the built-in system in a file is for, if it is for one alone.

@@ -80,11 +80,13 @@ const WIDTH: usize = 80;
 /// All systems in their groups, in lines of at most `width` columns.
 fn grouped(width: usize) -> Result<String> {
     let mut text = String::new();
-    for (title, names) in built_in::groups() {
+    for (title, names, advice) in built_in::groups() {
         if !text.is_empty() {
             text.push('\n');
         }
         text.push_str(title);
+        text.push('\n');
+        text.push_str(&textwrap::fill(advice, wrapping(width)));
         text.push('\n');
         for name in names {
             text.push_str(&line(&SystemConfig::open_any(name, &[])?, width)?);
@@ -94,6 +96,14 @@ fn grouped(width: usize) -> Result<String> {
     Ok(text)
 }
 
+/// Lines of whole words.
+fn wrapping(width: usize) -> Options<'static> {
+    Options::new(width)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .break_words(false)
+}
+
 /// A system with its description and needs, wrapped.
 fn line(config: &SystemConfig, width: usize) -> Result<String> {
     let needs = needs(config)?;
@@ -101,12 +111,7 @@ fn line(config: &SystemConfig, width: usize) -> Result<String> {
         if needs.is_empty() { String::new() } else { format!(" [needs {}]", needs.join(", ")) };
     let name = format!("{:INDENT$}", config.name);
     let indent = " ".repeat(INDENT);
-    let options = Options::new(width)
-        .initial_indent(&name)
-        .subsequent_indent(&indent)
-        .word_separator(WordSeparator::AsciiSpace)
-        .word_splitter(WordSplitter::NoHyphenation)
-        .break_words(false);
+    let options = wrapping(width).initial_indent(&name).subsequent_indent(&indent);
     Ok(textwrap::fill(&format!("{}{needs}", config.description), options))
 }
 

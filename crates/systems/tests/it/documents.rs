@@ -1,6 +1,7 @@
 //! The figures of the README and of the page of results are those of the configurations, and the README
 //! of the leaderboard counts its entries.
 
+use clariq_core::SplitRole;
 use clariq_rank::ExpectedFigures;
 use clariq_systems::{SystemConfig, built_in};
 use std::collections::BTreeMap;
@@ -54,10 +55,7 @@ fn expected(system: &str, collection: &str, split: &str) -> ExpectedFigures {
 /// What a system uses beyond one request and the documents, as its runs declare it, and the data on which
 /// its parameters were chosen.
 fn uses(system: &str) -> String {
-    let config = SystemConfig::open_any(system, &[]).unwrap();
-    let uses = config.uses.iter().map(ToString::to_string);
-    let chosen = config.chosen_on.map(|data| format!("chosen on {data}"));
-    let all: Vec<String> = uses.chain(chosen).collect();
+    let all = SystemConfig::open_any(system, &[]).unwrap().uses_for(Some(SplitRole::HeldOut));
     if all.is_empty() { "–".to_owned() } else { all.join("; ") }
 }
 
@@ -114,7 +112,7 @@ fn the_table_of_ikat_is_that_of_the_configurations() {
 /// The built-in systems in their groups, as `clariq systems` lists them, with their class and uses.
 fn list_of_systems() -> String {
     let mut list = String::new();
-    for (title, names) in built_in::groups() {
+    for (title, names, _) in built_in::groups() {
         writeln!(list, "\n### {title}\n\n| system | description | class, uses |\n|---|---|---|")
             .unwrap();
         for name in names {
