@@ -85,6 +85,12 @@ impl Format {
     pub(crate) fn is_one_table(self) -> bool {
         matches!(self, Self::Tsv | Self::Csv)
     }
+
+    /// The option that asks for it.
+    pub(crate) fn option(self) -> String {
+        let value = self.to_possible_value();
+        format!("--format {}", value.as_ref().map_or("", |value| value.get_name()))
+    }
 }
 
 impl Sheet {

@@ -39,13 +39,14 @@ impl Scores {
         self
     }
 
-    /// The score by each measure, topic by topic, of `part` of a run.
+    /// The score by each measure, topic by topic, of `part` of a run. Runs with parts have turns in place of topics.
     pub fn of_part(&self, part: &str) -> Vec<Score> {
+        let unit = if part.is_empty() { "topic" } else { "turn" };
         let measures = self.measures.iter().enumerate();
         let scores = measures.map(|(index, name)| {
             let values = self.topics.iter().map(|(topic, values)| (topic.clone(), values[index]));
             let short_of = self.short_of[index];
-            Score { short_of, ..Score::new(part, name, values.collect()) }
+            Score { unit, short_of, ..Score::new(part, name, values.collect()) }
         });
         scores.collect()
     }

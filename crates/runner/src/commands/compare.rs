@@ -1,6 +1,7 @@
 //! `clariq compare`: means of several runs, and which differences are significant.
 
 mod gate;
+mod paper;
 mod sheets;
 mod topic;
 
@@ -21,6 +22,7 @@ use clariq_eval::{
 use clariq_experiment::record::RecordedFile;
 use clariq_files::Source;
 use gate::{GateArgs, Verdict};
+use paper::PaperArgs;
 use std::path::PathBuf;
 use topic::ComparedTopic;
 
@@ -37,7 +39,7 @@ pub(crate) struct CompareArgs {
     #[arg(short = 'm', long = "measure", value_name = "NAME")]
     measures: Vec<String>,
     /// Tie-breaking: as in the official scorer, or by id as in trec_eval [default:
-    /// official; id with -m]
+    /// official for recall of ClariQ; id for all else]
     #[arg(long, value_name = "RULE", value_parser = one_of(TIES))]
     ties: Option<Ties>,
     /// Significance level: differences with a corrected p of at most this are marked
@@ -51,9 +53,8 @@ pub(crate) struct CompareArgs {
     /// run, as many of every run as R@30 or the first measure counts
     #[arg(long, value_name = "ID", conflicts_with_all = ["topics", "digits"])]
     topic: Option<String>,
-    /// Digits of scores in a table for a paper (--format latex)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=8))]
-    digits: Option<u8>,
+    #[command(flatten)]
+    paper: PaperArgs,
     #[command(flatten)]
     gate: GateArgs,
 }
@@ -84,10 +85,7 @@ struct ComparisonResult {
 pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Outcome> {
     let paths = baseline_first(arguments)?;
     let topics = topics(arguments.topics, settings.format)?;
-    if arguments.digits.is_some() && settings.format != Some(Format::Latex) {
-        let hint = "other formats have the digits that they need: leave it out";
-        bail!("--digits", "--format latex beside it", "another format", hint);
-    }
+    arguments.paper.check(settings.format)?;
     let files: Vec<RecordedFile> = paths.iter().map(|path| RecordedFile::open(path)).collect();
     let mut kept = Vec::with_capacity(files.len());
     for file in &files {
@@ -155,7 +153,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     };
     let mut sheets = match &verdict {
         Some(verdict) => verdict.sheets(settings.format),
-        None => compared.sheets(settings.format, arguments.digits),
+        None => compared.sheets(settings.format, &arguments.paper),
     };
     if topics > 0 {
         let requests = labels.last_said()?;
@@ -185,10 +183,10 @@ pub(crate) fn compare_each(all: &[Settings], arguments: &CompareArgs) -> Result<
         ("--qrels", arguments.compared.judged.qrels.is_some()),
         ("--topics", arguments.topics.is_some()),
         ("--topic", arguments.topic.is_some()),
-        ("--digits", arguments.digits.is_some()),
         ("--baseline", arguments.compared.baseline.is_some()),
     ];
     refuse_given(&refused, SEVERAL)?;
+    refuse_given(&arguments.paper.given(), SEVERAL)?;
     refuse_given(&arguments.gate.given(), SEVERAL)?;
     let measures = named_measures(&arguments.measures)?;
     let by = ScoreOptions {
@@ -264,15 +262,16 @@ fn keep_common_scores(scored: &mut [ScoredRun]) -> Result<Vec<String>> {
 
 /// The number of topics to show for each run.
 fn topics(count: Option<usize>, format: Option<Format>) -> Result<usize, Problem> {
-    if !format.is_some_and(Format::is_one_table) {
+    let Some(format) = format.filter(|format| format.is_one_table()) else {
         let usual = if format == Some(Format::Latex) { 0 } else { 5 };
         return Ok(count.unwrap_or(usual));
-    }
+    };
     match count {
         None | Some(0) => Ok(0),
         Some(_) => {
-            let hint = "TSV is one table; --format json holds both";
-            Err(problem!("--topics", "no --format tsv beside it", "--format tsv", hint))
+            let option = format.option();
+            let hint = "such a file is one table; --format json holds both";
+            Err(problem!("--topics", "no {option} beside it", option, hint))
         }
     }
 }

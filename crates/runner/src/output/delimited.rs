@@ -27,6 +27,7 @@ fn write_cell(cell: &Cell) -> String {
         Cell::Figure(figure, _) | Cell::Short(figure, _) | Cell::Probability(figure) => {
             without_sign(*figure).to_string()
         }
+        Cell::Between(..) => cell.shown(),
         Cell::Mark(marked) => marked.to_string(),
         Cell::Nothing => String::new(),
     }

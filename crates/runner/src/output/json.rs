@@ -53,6 +53,7 @@ fn value(cell: &Cell) -> Value {
         Cell::Figure(figure, _) | Cell::Short(figure, _) | Cell::Probability(figure) => {
             Value::from(without_sign(*figure))
         }
+        Cell::Between(ends, _) => Value::from(ends.map(without_sign).to_vec()),
         Cell::Mark(marked) => Value::from(*marked),
         Cell::Nothing => Value::Null,
     }

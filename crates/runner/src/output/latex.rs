@@ -1,4 +1,4 @@
-//! A LaTeX table, for papers: `tabular` with the rules of the package `booktabs`.
+//! A LaTeX table, for papers: `tabular` with the rules of the package `booktabs`, in a `table` if it has a caption.
 
 use super::sheet::{Cell, ComparedFigure, Direction, Sheet};
 use std::io::{self, Write};
@@ -7,7 +7,11 @@ pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
     let numbers = 0..sheet.header.len();
     let columns: String =
         numbers.map(|column| if sheet.is_text(column) { 'l' } else { 'r' }).collect();
-    writeln!(out, "% needs \\usepackage{{booktabs}}\n\\begin{{tabular}}{{{columns}}}\n\\toprule")?;
+    writeln!(out, "% needs \\usepackage{{booktabs}}")?;
+    if let Some(caption) = &sheet.caption {
+        writeln!(out, "\\begin{{table}}\n\\centering\n\\caption{{{}}}", escaped(caption))?;
+    }
+    writeln!(out, "\\begin{{tabular}}{{{columns}}}\n\\toprule")?;
     write_groups(sheet, out)?;
     let header: Vec<String> = sheet.header.iter().map(|name| escaped(name)).collect();
     writeln!(out, "{} \\\\\n\\midrule", header.join(" & "))?;
@@ -15,7 +19,11 @@ pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
         let fields: Vec<String> = row.iter().map(field).collect();
         writeln!(out, "{} \\\\", fields.join(" & "))?;
     }
-    writeln!(out, "\\bottomrule\n\\end{{tabular}}")
+    writeln!(out, "\\bottomrule\n\\end{{tabular}}")?;
+    if sheet.caption.is_some() {
+        writeln!(out, "\\end{{table}}")?;
+    }
+    Ok(())
 }
 
 /// A row above the header with the groups of columns, each with a rule below it.
@@ -44,6 +52,10 @@ fn field(cell: &Cell) -> String {
         Cell::Nothing => "--".to_owned(),
         Cell::Mark(true) => "$^{*}$".to_owned(),
         Cell::Compared(figure) => compared(figure, &shown),
+        Cell::Between(ends, digits) => {
+            let [low, high] = ends.map(|end| field(&Cell::Figure(end, *digits)));
+            format!("[{low}, {high}]")
+        }
         Cell::Figure(..) | Cell::Probability(_) if shown.starts_with(['-', '<']) => {
             format!("${shown}$")
         }
@@ -105,12 +117,14 @@ mod tests {
             Cell::Mark(true),
         ];
         sheet.row(cells);
+        sheet.caption = Some("50 % of #1".to_owned());
         sheet.row(vec![Cell::text("c"), Cell::Nothing, Cell::Figure(0.25, 2), Cell::Mark(false)]);
         let mut bytes = Vec::new();
         write(&sheet, &mut bytes).unwrap();
-        let expected = "% needs \\usepackage{booktabs}\n\\begin{tabular}{lrrr}\n\\toprule\nrun & p\\_t & diff &  \\\\\n\
+        let expected = "% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\n\\caption{50 \\% of \\#1}\n\
+                        \\begin{tabular}{lrrr}\n\\toprule\nrun & p\\_t & diff &  \\\\\n\
                         \\midrule\na\\_b & $<.001$ & $-0.50$ & $^{*}$ \\\\\nc & -- & 0.25 &  \\\\\n\
-                        \\bottomrule\n\\end{tabular}\n";
+                        \\bottomrule\n\\end{tabular}\n\\end{table}\n";
         assert_eq!(String::from_utf8(bytes).unwrap(), expected);
     }
 }

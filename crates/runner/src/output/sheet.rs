@@ -12,6 +12,8 @@ pub(crate) enum Cell {
     /// A figure that counts fewer documents than its name says.
     Short(f64, usize),
     Probability(f64),
+    /// The ends of an interval, and their digits.
+    Between([f64; 2], usize),
     /// A figure of a table for a paper.
     Compared(ComparedFigure),
     Mark(bool),
@@ -45,6 +47,9 @@ impl Cell {
             Self::Figure(figure, digits) => fixed(*figure, *digits),
             Self::Short(figure, digits) => format!("{}°", fixed(*figure, *digits)),
             Self::Compared(figure) => fixed(figure.value, figure.digits),
+            Self::Between([low, high], digits) => {
+                format!("{} to {}", fixed(*low, *digits), fixed(*high, *digits))
+            }
             Self::Probability(p) if *p < 0.001 => "<.001".to_owned(),
             Self::Probability(p) => format!("{p:.3}"),
             Self::Mark(marked) => if *marked { "*" } else { "" }.to_owned(),
@@ -71,6 +76,8 @@ pub(crate) enum Direction {
 pub(crate) struct Sheet {
     /// A title, printed above the table if there are several.
     pub(crate) title: Option<String>,
+    /// A caption, for forms that have one.
+    pub(crate) caption: Option<String>,
     /// The groups of its columns, each with the number of columns, for forms that show them.
     pub(crate) groups: Vec<(String, usize)>,
     pub(crate) header: Vec<String>,
@@ -80,7 +87,7 @@ pub(crate) struct Sheet {
 impl Sheet {
     pub(crate) fn new<T: ToString>(header: &[T]) -> Self {
         let header = header.iter().map(ToString::to_string).collect();
-        Self { title: None, groups: Vec::new(), header, rows: Vec::new() }
+        Self { title: None, caption: None, groups: Vec::new(), header, rows: Vec::new() }
     }
 
     /// A table of one row, each value under its name.

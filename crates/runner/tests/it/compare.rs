@@ -54,6 +54,7 @@ fn repeated_documents_of_a_run_give_a_warning() {
         found.stderr,
         str![[r#"
 warning: none.run: the run ranks 1 document for a topic: R@5 counts no more (marked °)
+warning: bm25.run: 1 line of 1 topic repeats a score and is dropped, as the official scorer does; `--ties interval` shows how much their order matters
 warning: bm25.run: 1 line repeats a document of its topic, whose best line counts
 * p Holm <= 0.05: significant; that is p rand corrected for 1 comparison (Holm 1979).
 p t: paired t-test; p rand: paired randomisation test, seed 42; both two-sided, over 15 topics.
@@ -221,8 +222,13 @@ fn measures_are_named_and_topics_can_be_left_out() {
     assert_eq!(measures, ["nDCG@10", "nDCG@10", "RR", "RR"]);
     let latex = compare(&bench, "none.run bm25.run --format latex --digits 2").stdout;
     assert_data_eq!(latex, file!["printed/latex.txt"]);
-    let refused = bench.run(&["compare", "none.run", "bm25.run", "--digits", "2"]);
-    assert_eq!(refused.status, Some(2), "{}", refused.stderr);
+    for option in ["--digits 2", "--caption x", "--columns p"] {
+        let refused = bench.refused(&format!("compare none.run bm25.run --data data {option}"));
+        assert!(refused.contains("--format latex beside it"), "{refused}");
+    }
+    let paper = "--format latex --digits 2 --caption Recall --columns p,ci -m R@5 -m nDCG@3";
+    let latex = compare(&bench, &format!("none.run bm25.run {paper}")).stdout;
+    assert_data_eq!(latex, file!["printed/latex-columns.txt"]);
 }
 
 #[test]
@@ -255,7 +261,7 @@ hint: `clariq eval` scores a single run
 error: --topics
   expected: no --format tsv beside it
      found: --format tsv
-hint: TSV is one table; --format json holds both
+hint: such a file is one table; --format json holds both
 
 "#]]
     );

@@ -1,8 +1,9 @@
 //! The tables of a comparison: for people, for programs, and the topics on which runs differ most.
 
+use super::paper::PaperArgs;
 use super::{ComparisonResult, ScoredRun};
 use crate::output::Format;
-use crate::output::{Cell, ComparedFigure, Direction, Sheet, shorten_names, terminal};
+use crate::output::{Cell, Sheet, shorten_names, terminal};
 use clariq_core::RequestId;
 use clariq_eval::{BaselineTest, Score};
 
@@ -14,11 +15,11 @@ impl ComparisonResult {
     pub(super) fn sheets(
         &self,
         format: Option<Format>,
-        digits: Option<u8>,
+        paper: &PaperArgs,
     ) -> Vec<(&'static str, Sheet)> {
         let sheets = match format {
             Some(Format::Tsv | Format::Csv | Format::Json | Format::Jsonl) => vec![self.complete()],
-            Some(Format::Latex) => vec![self.for_paper(digits.unwrap_or(4).into())],
+            Some(Format::Latex) => vec![self.for_paper(paper)],
             format => self.readable(format),
         };
         sheets.into_iter().map(|sheet| ("comparisons", sheet)).collect()
@@ -36,7 +37,7 @@ impl ComparisonResult {
         })
     }
 
-    fn is_marked(&self, tested: &BaselineTest) -> bool {
+    pub(super) fn is_marked(&self, tested: &BaselineTest) -> bool {
         tested.corrected <= self.alpha
     }
 
@@ -63,47 +64,6 @@ impl ComparisonResult {
             }
         }
         sheets.into_iter().map(|(_, sheet)| sheet.fit_names(1, format)).collect()
-    }
-
-    /// For papers: a row for each run and a column for each measure, in groups of the parts of the
-    /// runs. The best figure of a column is bold, and daggers mark significant differences.
-    fn for_paper(&self, digits: usize) -> Sheet {
-        let columns = &self.runs[0].scores;
-        let mut header = vec!["run"];
-        header.extend(columns.iter().map(|column| &*column.measure));
-        let mut sheet = Sheet::new(&header);
-        if columns.iter().any(|column| !column.part.is_empty()) {
-            let parts = columns.chunk_by(|a, b| a.part == b.part);
-            let groups = parts.map(|part| (part[0].part.trim().to_owned(), part.len()));
-            sheet.groups = [(String::new(), 1)].into_iter().chain(groups).collect();
-        }
-        sheet.title = Some(format!(
-            "best in bold; dagger: significantly better than {}, double dagger: worse (p <= {}, \
-             randomisation test, Holm's correction)",
-            self.runs[0].name, self.alpha
-        ));
-        for (index, run) in self.runs.iter().enumerate() {
-            let mut row = vec![Cell::text(&run.name)];
-            row.extend(
-                (0..columns.len()).map(|column| self.compared_figure(index, column, digits)),
-            );
-            sheet.row(row);
-        }
-        sheet
-    }
-
-    fn compared_figure(&self, run: usize, column: usize, digits: usize) -> Cell {
-        let value = self.runs[run].scores[column].value();
-        let mut others = self.runs.iter().map(|run| run.scores[column].value());
-        let is_best = others.all(|other| other <= value);
-        let tested = self
-            .tested
-            .iter()
-            .find(|tested| (tested.run, tested.column) == (run, column) && self.is_marked(tested));
-        let direction = tested.map(|tested| {
-            if tested.test.mean_difference > 0.0 { Direction::Better } else { Direction::Worse }
-        });
-        Cell::Compared(ComparedFigure { value, digits, is_best, direction })
     }
 
     /// For programs: every figure in a column of its own, with all digits.
