@@ -10,7 +10,7 @@ use crate::learned;
 use crate::output::{Format, print};
 use crate::settings::Settings;
 use clap::{Arg, Args as _, CommandFactory, FromArgMatches, Parser, Subcommand};
-use clariq_core::{Engine, Hint, Problem, Result, bail, read_regular};
+use clariq_core::{Engine, Hint, Problem, Result, bail, count_of, read_regular};
 use clariq_experiment::cache;
 use clariq_files::MOST_OF_A_CONFIGURATION;
 
@@ -285,7 +285,8 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
     clariq_files::protect_inputs();
     let all = settings.of_each();
     if all.len() > 1 && !cli.command.takes_several() {
-        let found = format!("{} folders", all.len());
+        let folders: Vec<String> = all.iter().map(|one| one.data.first.to_string()).collect();
+        let found = format!("{}: {}", count_of(all.len(), "folder"), folders.join(", "));
         let hint = "`clariq run`, `eval`, `compare` and `report` take several";
         bail!("--data", "one folder", found, hint);
     }

@@ -69,7 +69,8 @@ impl StepBar {
         let line = match self.progress.length() {
             Some(steps) if done > 0 => {
                 let left = steps.saturating_sub(done) as f64 * seconds / done as f64;
-                format!("{name}: {done} of {steps}, {speed}, {left:.0} s left{comma}{message}")
+                let left = duration(left);
+                format!("{name}: {done} of {steps}, {speed}, {left} left{comma}{message}")
             }
             Some(steps) => format!("{name}: {done} of {steps}"),
             None => format!("{name}: {done}, {speed}"),
@@ -84,6 +85,16 @@ fn speed(steps: u64, seconds: f64) -> String {
         speed if speed >= 10.0 => format!("{speed:.0} per second"),
         speed if speed >= 1.0 => format!("{speed:.1} per second"),
         speed => format!("{:.1} per minute", speed * 60.0),
+    }
+}
+
+/// A time in the two units that tell most of it.
+fn duration(seconds: f64) -> String {
+    let seconds = Duration::try_from_secs_f64(seconds.round()).unwrap_or_default().as_secs();
+    match seconds / 60 {
+        0..2 => format!("{seconds} s"),
+        minutes @ ..60 => format!("{minutes} min {} s", seconds % 60),
+        minutes => format!("{} h {} min", minutes / 60, minutes % 60),
     }
 }
 
@@ -125,18 +136,24 @@ impl Job for StepBar {
         let elapsed = self.progress.elapsed();
         if self.last.is_some() && elapsed >= BEFORE_LINES {
             let name = self.progress.prefix();
-            say_line(&format!("{name}: {result} in {:.0} s", elapsed.as_secs_f64()));
+            say_line(&format!("{name}: {result} in {}", duration(elapsed.as_secs_f64())));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::speed;
+    use super::{duration, speed};
 
     #[test]
     fn slow_steps_are_counted_per_minute() {
         let shown = [speed(600, 5.0), speed(12, 5.0), speed(1, 120.0)];
         assert_eq!(shown, ["120 per second", "2.4 per second", "0.5 per minute"]);
+    }
+
+    #[test]
+    fn long_times_are_in_minutes_and_hours() {
+        let shown = [7.4, 119.2, 1318.0, 7384.0].map(duration);
+        assert_eq!(shown, ["7 s", "119 s", "21 min 58 s", "2 h 3 min"]);
     }
 }

@@ -32,6 +32,27 @@ pub(crate) struct CallArgs {
     /// Count the calls to models behind a server, and estimate their tokens; send and write nothing
     #[arg(long, conflicts_with_all = ["replay", "max_calls"])]
     pub(crate) dry_run: bool,
+    /// Prices of a million tokens that are read and of a million that are written, to show what the calls
+    /// would cost
+    #[arg(long, value_name = "IN,OUT", value_parser = price, requires = "dry_run")]
+    pub(crate) price: Option<Price>,
+}
+
+/// The prices of a million tokens, in any currency.
+#[derive(Clone, Copy)]
+pub(crate) struct Price {
+    read: f64,
+    written: f64,
+}
+
+fn price(text: &str) -> Result<Price, String> {
+    let amount = |text: &str| {
+        text.trim().parse::<f64>().ok().filter(|amount| amount.is_finite() && *amount >= 0.0)
+    };
+    let prices = text
+        .split_once(',')
+        .and_then(|(read, written)| Some(Price { read: amount(read)?, written: amount(written)? }));
+    prices.ok_or_else(|| "expected two prices of a million tokens, such as 0.15,0.60".to_owned())
 }
 
 impl AnswerArgs {
@@ -63,26 +84,35 @@ impl CallArgs {
 pub(crate) struct DryRunTable {
     sheet: Sheet,
     dependent: u64,
+    price: Option<Price>,
 }
 
 impl DryRunTable {
-    pub(crate) fn new() -> Self {
-        let columns = ["system", "model", "calls", "in cache", "tokens read", "tokens written"];
-        Self { sheet: Sheet::new(&columns), dependent: 0 }
+    pub(crate) fn new(price: Option<Price>) -> Self {
+        let mut columns =
+            vec!["system", "model", "calls", "in cache", "tokens read", "tokens written"];
+        columns.extend(price.map(|_| "price"));
+        Self { sheet: Sheet::new(&columns), dependent: 0, price }
     }
 
     /// Adds a row for every model that a system would call.
     pub(crate) fn add(&mut self, session: &Session, system: &str) {
         for (model, planned) in session.registry.calls().planned() {
             self.dependent += planned.dependent;
-            self.sheet.row(vec![
+            let mut row = vec![
                 Cell::text(system),
                 Cell::text(model),
                 Cell::Count(planned.calls),
                 Cell::Count(planned.cached),
                 Cell::Count(planned.prompt_tokens),
                 Cell::Count(planned.completion_tokens),
-            ]);
+            ];
+            row.extend(self.price.map(|Price { read, written }| {
+                let read = read * planned.prompt_tokens as f64;
+                let written = written * planned.completion_tokens as f64;
+                Cell::Figure((read + written) / 1e6, 4)
+            }));
+            self.sheet.row(row);
         }
     }
 

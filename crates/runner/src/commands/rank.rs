@@ -39,7 +39,7 @@ const USUAL_DEPTH: usize = 30;
 pub(crate) struct RankArgs {
     /// Built-in system or configuration file [default: bm25, or bm25-english for documents of your own],
     /// and the text of a request to answer instead of --requests
-    #[arg(value_names = ["SYSTEM", "TEXT"], num_args = 1..=2, required = true)]
+    #[arg(value_names = ["SYSTEM", "TEXT"], num_args = 1..=2, required_unless_present = "requests")]
     words: Vec<String>,
     /// Requests as JSON lines, plain or gzip; `-` for standard input, answered line by line
     #[arg(long, value_name = "FILE", default_value = "-", aliases = ["topics", "queries"])]
@@ -69,13 +69,11 @@ pub(crate) struct RankArgs {
 }
 
 impl RankArgs {
-    /// The system, if it is named, and the text of the request, if there is one. A single word with
-    /// blanks is a text.
+    /// The system, if it is named, and the text of the request, if there is one. A single argument is a text
+    /// if it can be no system: it has blanks, or it is a word that no system's name resembles.
     fn system_and_text(&self) -> Result<(Option<&str>, Option<&str>)> {
         let found = match &self.words[..] {
-            [text] if text.contains(char::is_whitespace) && !Path::new(text).exists() => {
-                (None, Some(text.as_str()))
-            }
+            [text] if is_text(text) => (None, Some(text.as_str())),
             [system] => (Some(system.as_str()), None),
             [system, text, ..] => (Some(system.as_str()), Some(text.as_str())),
             [] => (None, None),
@@ -86,6 +84,14 @@ impl RankArgs {
         }
         Ok(found)
     }
+}
+
+/// True for a single argument that names no system.
+fn is_text(word: &str) -> bool {
+    let is_word = || word.chars().all(char::is_alphabetic) && built_in::source(word).is_err();
+    let is_text =
+        word.contains(char::is_whitespace) || is_word() && built_in::meant(word).is_none();
+    is_text && !Path::new(word).exists()
 }
 
 pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome> {
@@ -230,14 +236,10 @@ fn check_order(settings: &Settings, system: &str, text: Option<&str>) -> Result<
         let words = format!("rank {meant} \"{system}\"");
         return Err(problem.hint(Hint::from("the system stands first: ").and(Hint::on_data(words))));
     }
-    // A word that cannot be the path of a file may be a text.
-    if text.is_some() || !system.chars().all(char::is_alphabetic) {
-        return Err(problem);
-    }
-    let hint = match built_in::meant(system) {
-        Some(meant) => Hint::meant(meant).and(" A text is ranked by "),
-        None => Hint::command("systems").and(" lists the built-in systems; a text is ranked by "),
-    };
+    // A word that cannot be the path of a file, and resembles a system, may be a text.
+    let is_word = text.is_none() && system.chars().all(char::is_alphabetic);
+    let Some(meant) = built_in::meant(system).filter(|_| is_word) else { return Err(problem) };
+    let hint = Hint::meant(meant).and(" A text is ranked by ");
     let words = format!("rank {} {system}", usual_system(settings));
     Err(problem.kind(ProblemKind::Other).hint(hint.and(Hint::on_data(words))))
 }

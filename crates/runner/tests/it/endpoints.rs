@@ -182,6 +182,11 @@ fn a_dry_run_counts_calls_and_max_calls_stops() {
     let planned = succeed(&bench, "run far.toml --data data --dry-run --format json");
     let rows: Value = serde_json::from_str(&planned.stdout).expect("JSON");
     assert_eq!((&rows[0]["calls"], &rows[0]["in cache"]), (&json!(10), &json!(5)));
+    let priced = "run far.toml --data data --dry-run --price 2000,10 --format json";
+    let priced: Value = serde_json::from_str(&succeed(&bench, priced).stdout).expect("JSON");
+    let tokens = |key: &str| rows[0][key].as_f64().expect("a count");
+    let price = (2000.0 * tokens("tokens read") + 10.0 * tokens("tokens written")) / 1e6;
+    assert!((priced[0]["price"].as_f64().expect("a price") - price).abs() < 1e-9, "{priced}");
     succeed(&bench, "run far.toml --data data --max-calls 10 -o far.run");
     assert_eq!(stub.received().len(), 15);
     let encoded = succeed(&bench, "run near.toml --data data -o near.run");

@@ -261,3 +261,15 @@ fn a_text_is_ranked_and_shown_as_a_table_for_people() {
     let refused = bench.run(&["rank", "bm25", "a text", "--requests", "r.jsonl"]);
     assert_eq!(refused.status, Some(2), "{}", refused.stderr);
 }
+
+#[test]
+fn a_word_or_a_file_of_requests_needs_no_system() {
+    let bench = Bench::with_sample();
+    let ranked = bench.succeed("rank tents --data data --depth 1").stdout;
+    let named = bench.run(&["rank", "bm25", "tents", "--data", "data", "--depth", "1"]).stdout;
+    assert_eq!(ranked, named);
+    bench.write("r.csv", "id,text\nrequest,tents\n");
+    assert_eq!(bench.succeed("rank --requests r.csv --data data --depth 1").stdout, named);
+    assert!(bench.refused("rank bm52 --data data").contains("did you mean `bm25`"));
+    assert_eq!(bench.run(&["rank", "--data", "data"]).status, Some(2));
+}

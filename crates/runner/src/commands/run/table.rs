@@ -6,7 +6,7 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clariq_collections::Split;
-use clariq_core::Result;
+use clariq_core::{Result, count_of};
 use clariq_experiment::Session;
 use clariq_experiment::run::RunSummary;
 use clariq_files::Target;
@@ -18,6 +18,8 @@ pub(super) struct RunTable {
     sheet: Sheet,
     /// Submissions have a class.
     has_class: bool,
+    /// With several systems, each is told as soon as it is done.
+    has_several: bool,
     /// Takes the place of the table in a dry run.
     dry_run: Option<DryRunTable>,
 }
@@ -30,8 +32,9 @@ impl RunTable {
         if has_class {
             columns.insert(1, "class");
         }
-        let dry_run = arguments.calls.dry_run.then(DryRunTable::new);
-        Self { sheet: Sheet::new(&columns), has_class, dry_run }
+        let dry_run = arguments.calls.dry_run.then(|| DryRunTable::new(arguments.calls.price));
+        let has_several = systems.len() > 1;
+        Self { sheet: Sheet::new(&columns), has_class, has_several, dry_run }
     }
 
     /// Adds the run of a system over an input.
@@ -45,6 +48,10 @@ impl RunTable {
     ) {
         if let Some(dry_run) = &mut self.dry_run {
             return dry_run.add(session, &system.full_name());
+        }
+        if self.has_several {
+            let (name, requests) = (system.full_name(), count_of(summary.requests, "request"));
+            session.observer.note(&format!("{name}: {requests}, {}", path.display()));
         }
         let mut row = vec![
             Cell::text(system.full_name()),
