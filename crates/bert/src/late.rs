@@ -3,12 +3,11 @@
 
 use crate::batch::TokenBatch;
 use crate::inference::{ALONE, Parallel};
-use crate::network::{Network, WantedVectors};
+use crate::network::Network;
 use crate::weights::{torch, values};
 use clariq_core::{Progress, Result, TextSide};
 use clariq_folder::{LateInteraction, PromptKind, Tokenize, Tokens};
 use std::collections::BTreeSet;
-use tch::Kind;
 
 /// Chooses the tokens of texts, and which of them count.
 #[derive(Debug, Default)]
@@ -71,8 +70,7 @@ impl TokenChoice {
     ) -> Result<Vec<T>> {
         let tokens = self.tokens(tokenize, texts, side)?;
         let work = |network: &Network, batch: &TokenBatch| {
-            let states = network.forward(batch, WantedVectors::All)?.to_kind(Kind::Float);
-            let states = network.head.apply_to_tokens(&states)?;
+            let states = network.token_vectors(batch)?;
             let ids =
                 Vec::<i64>::try_from(batch.ids.view([-1])).map_err(torch("reading tokens"))?;
             let rows = values(&states)?;

@@ -306,6 +306,12 @@ impl Network {
         self.head.apply(&states, batch)
     }
 
+    /// A vector for each token, texts × tokens × dimensions.
+    pub(crate) fn token_vectors(&self, batch: &TokenBatch) -> Result<Tensor> {
+        let states = self.forward(batch, WantedVectors::All)?.to_kind(Kind::Float);
+        self.head.apply_to_tokens(&states)
+    }
+
     /// The logits of the classifier, texts × classes.
     pub(crate) fn logits(&self, batch: &TokenBatch) -> Result<Tensor> {
         let (Some(classifier), Some(_)) = (&self.classifier, self.classes()) else {

@@ -318,7 +318,7 @@ mod tests {
         let other = recipe.with(&other).unwrap();
         assert_eq!((other.learning_rate, other.held_out, other.fold), (2e-5, 0.2, 4));
         assert!(
-            matches!(other.objective, Objective::InBatchSoftmax { scale, .. } if scale == 10.0)
+            matches!(other.objective.form(), ExampleForm::Texts { scale, .. } if scale == 10.0)
         );
         assert_eq!(recipe.with(&["base=some/folder"]).unwrap().base, "some/folder");
         for (wrong, says) in [

@@ -1,11 +1,13 @@
 //! Evaluation of a network on examples that it was not trained on.
 
 use crate::inference::{GROUP_TOKENS, Parallel};
+use crate::late::TokenChoice;
 use crate::models::scores;
 use crate::network::Network;
-use crate::train::objective::{TrainingMaterial, pair_texts, texts};
-use clariq_core::{JudgedQuestions, Result};
+use crate::train::objective::{TrainingMaterial, pair_texts, texts as texts_of};
+use clariq_core::{JudgedQuestions, Result, TextSide, TokenVectors};
 use clariq_folder::{PromptKind, Tokenize};
+use rayon::prelude::*;
 
 /// The depths of the challenge.
 const DEPTHS: [usize; 4] = [5, 10, 20, 30];
@@ -65,15 +67,31 @@ impl TrainingMaterial<'_> {
     ) -> Result<Vec<Vec<(u32, f32)>>> {
         let mut ranked = Vec::with_capacity(held_out.len());
         let judged = self.judged();
+        let requests: Vec<&str> =
+            held_out.iter().map(|&topic| judged.requests[topic].as_str()).collect();
+        let has_text =
+            |(question, _): &(u32, f32)| !judged.questions[*question as usize].is_empty();
         match self {
+            Self::Texts(texts) if texts.late => {
+                let make = |ids, rows: Vec<f32>| TokenVectors::new(ids, &rows);
+                let encode = |texts: &[&str], side| {
+                    let all = TokenChoice::default();
+                    all.vectors((network, tokenize), (texts, side), make, &|_| {})
+                };
+                let questions = encode(&texts_of(&judged.questions), TextSide::Document)?;
+                for request in encode(&requests, TextSide::Request)? {
+                    let request = request.request();
+                    let score = |question| request.mean_max_sim(question) as f32;
+                    let scores = questions.par_iter().map(score).collect::<Vec<f32>>();
+                    ranked.push((0..).zip(scores).filter(has_text).collect());
+                }
+            }
             Self::Texts(_) => {
                 let encode = |texts: &[&str], prompt| {
                     let tokens = tokenize.texts(texts, prompt)?;
                     network.rows(&tokens, GROUP_TOKENS, Network::pooled, &|_| {})
                 };
-                let questions = encode(&texts(&judged.questions), PromptKind::Document)?;
-                let requests: Vec<&str> =
-                    held_out.iter().map(|&topic| judged.requests[topic].as_str()).collect();
+                let questions = encode(&texts_of(&judged.questions), PromptKind::Document)?;
                 let requests = encode(&requests, PromptKind::Query)?;
                 let dim = (requests.len() / held_out.len().max(1)).max(1);
                 for request in requests.chunks_exact(dim) {
@@ -83,9 +101,6 @@ impl TrainingMaterial<'_> {
                     let scores = questions
                         .chunks_exact(dim)
                         .map(|row| request.iter().map(|(at, b)| row[*at] * b).sum::<f32>());
-                    let has_text = |(question, _): &(u32, f32)| {
-                        !judged.questions[*question as usize].is_empty()
-                    };
                     ranked.push((0..).zip(scores).filter(has_text).collect());
                 }
             }

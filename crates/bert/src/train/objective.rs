@@ -36,13 +36,14 @@ impl<'a> TrainingMaterial<'a> {
     ) -> Result<Self> {
         let judged = training.examples;
         let list = match training.recipe.objective.form() {
-            ExampleForm::Texts { scale, weights, .. } => {
+            ExampleForm::Texts { scale, weights, late, .. } => {
                 return Ok(Self::Texts(InBatch {
                     judged,
                     requests: tokenize.texts(&texts(&judged.requests), PromptKind::Query)?,
                     questions: tokenize.texts(&texts(&judged.questions), PromptKind::Document)?,
                     scale,
                     weights,
+                    late,
                 }));
             }
             ExampleForm::Pairs { .. } => None,
@@ -156,7 +157,7 @@ fn cross_entropy(logits: &Tensor, labels: &[i64]) -> Result<Tensor> {
 
 #[cfg(test)]
 mod tests {
-    use super::in_batch::sorted;
+    use super::in_batch::{TextVectors, sorted};
     use super::*;
     use crate::train::steps::steps;
     use crate::train::{Learner, seed};
@@ -220,6 +221,7 @@ mod tests {
     fn groups_add_up_to_the_gradient_of_the_whole_step() {
         for objective in [
             "kind = \"in-batch-softmax\"\nbatch = 8\nquestion_to_request = 1\nquestion_to_question = 0.5",
+            "kind = \"late-softmax\"\nbatch = 8\nquestion_to_request = 1\nquestion_to_question = 0.5",
             "kind = \"cross-entropy\"\nbatch = 8\nnegatives = 3\nsystem = \"bm25\"",
             "kind = \"listwise\"\nbatch = 8\nnegatives = 2\nsystem = \"bm25\"\ndepth = 3",
         ] {
@@ -237,7 +239,15 @@ mod tests {
 
     #[test]
     fn a_group_has_the_same_dropout_both_times() {
-        let objective = "kind = \"in-batch-softmax\"\nbatch = 8";
+        assert_same_dropout("kind = \"in-batch-softmax\"\nbatch = 8");
+    }
+
+    #[test]
+    fn tokens_of_a_group_have_the_same_dropout_both_times() {
+        assert_same_dropout("kind = \"late-softmax\"\nbatch = 8");
+    }
+
+    fn assert_same_dropout(objective: &str) {
         let seed = |group: usize| seed(7, group as u64);
         let grouped = gradients(objective, 0.3, |learner, step| {
             learner.material.gradient(&learner.network, step, 4, &seed, [0.0; 2])
@@ -249,12 +259,17 @@ mod tests {
             let questions = sorted(step.iter().map(|&(_, question)| question as usize).collect());
             let tokens = topics.iter().map(|&topic| &texts.requests[topic]);
             let tokens = tokens.chain(questions.iter().map(|&at| &texts.questions[at]));
+            let tokens: Vec<&Tokens> = tokens.collect();
+            let lengths = texts.lengths(&tokens);
+            let longest = lengths.iter().copied().max().unwrap();
             let mut vectors = Vec::new();
-            for (number, group) in tokens.collect::<Vec<_>>().chunks(4).enumerate() {
+            for (number, group) in tokens.chunks(4).enumerate() {
                 seed(number);
-                vectors.push(network.pooled(&TokenBatch::new(group, network.device(), true))?);
+                let batch = TokenBatch::new(group, network.device(), true);
+                vectors.push(texts.encode(network, &batch, longest)?);
             }
-            let loss = texts.loss(&Tensor::cat(&vectors, 0), &topics, &questions);
+            let vectors = TextVectors::new(&Tensor::cat(&vectors, 0), &lengths);
+            let loss = texts.loss(&vectors, &topics, &questions);
             loss.backward();
             Ok(loss.double_value(&[]))
         });

@@ -11,25 +11,11 @@ use std::ops::RangeInclusive;
 pub enum Objective {
     /// An encoder: each relevant question nearer to its request than the other questions of the
     /// batch. Softmax over cosines, one term for each relevant question, without the others.
-    InBatchSoftmax {
-        /// Pairs of request and question in a batch.
-        batch: usize,
-        /// Questions of one request in a batch; 0 draws pairs at random.
-        #[serde(default)]
-        per_request: usize,
-        /// Factor of cosines: the inverse of the temperature.
-        #[serde(default = "number::<20, _>")]
-        scale: f64,
-        /// Weight of the direction from a request to the questions of the batch.
-        #[serde(default = "number::<1, _>")]
-        request_to_question: f64,
-        /// Weight of the direction from a question to the requests of the batch.
-        #[serde(default)]
-        question_to_request: f64,
-        /// Weight of the direction from a question to the other questions of its request.
-        #[serde(default)]
-        question_to_question: f64,
-    },
+    InBatchSoftmax(InBatchKeys),
+    /// An encoder whose tokens are compared: the same softmax over `MaxSim`, the mean over the tokens of the
+    /// first text of the best cosine with a token of the second (Khattab and Zaharia, "`ColBERT`", SIGIR
+    /// 2020).
+    LateSoftmax(InBatchKeys),
     /// A sparse encoder: a softmax as above over dot products, and a penalty for words with a weight.
     SparseSoftmax {
         /// Pairs of request and question in a batch.
@@ -75,6 +61,29 @@ pub enum Objective {
     },
 }
 
+/// The keys of a softmax over the questions of a batch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InBatchKeys {
+    /// Pairs of request and question in a batch.
+    batch: usize,
+    /// Questions of one request in a batch; 0 draws pairs at random.
+    #[serde(default)]
+    per_request: usize,
+    /// Factor of cosines: the inverse of the temperature.
+    #[serde(default = "number::<20, _>")]
+    scale: f64,
+    /// Weight of the direction from a request to the questions of the batch.
+    #[serde(default = "number::<1, _>")]
+    request_to_question: f64,
+    /// Weight of the direction from a question to the requests of the batch.
+    #[serde(default)]
+    question_to_request: f64,
+    /// Weight of the direction from a question to the other questions of its request.
+    #[serde(default)]
+    question_to_question: f64,
+}
+
 /// The examples that a step of a training takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ExampleForm {
@@ -89,6 +98,8 @@ pub enum ExampleForm {
         /// Weights of the directions from requests to questions, from questions to requests, and from
         /// questions to the other questions of their request.
         weights: [f64; 3],
+        /// True if tokens are compared, and not whole texts.
+        late: bool,
     },
     /// Pairs, each on its own.
     Pairs {
@@ -108,6 +119,15 @@ pub enum ExampleForm {
     },
 }
 
+impl InBatchKeys {
+    fn form(&self, late: bool) -> ExampleForm {
+        let Self { batch, per_request, scale, .. } = *self;
+        let weights =
+            [self.request_to_question, self.question_to_request, self.question_to_question];
+        ExampleForm::Texts { batch, per_request, scale, weights, late }
+    }
+}
+
 /// A key of an objective, its value, and the values that a training can use.
 pub(super) type KeyRange = (&'static str, f64, RangeInclusive<f64>);
 
@@ -115,19 +135,11 @@ impl Objective {
     /// The examples that its steps take.
     pub fn form(&self) -> ExampleForm {
         match *self {
-            Self::InBatchSoftmax {
-                batch,
-                per_request,
-                scale,
-                request_to_question,
-                question_to_request,
-                question_to_question,
-            } => {
-                let weights = [request_to_question, question_to_request, question_to_question];
-                ExampleForm::Texts { batch, per_request, scale, weights }
-            }
+            Self::InBatchSoftmax(ref keys) => keys.form(false),
+            Self::LateSoftmax(ref keys) => keys.form(true),
             Self::SparseSoftmax { batch, per_request, scale, .. } => {
-                ExampleForm::Texts { batch, per_request, scale, weights: [1.0, 0.0, 0.0] }
+                let weights = [1.0, 0.0, 0.0];
+                ExampleForm::Texts { batch, per_request, scale, weights, late: false }
             }
             Self::CrossEntropy { batch, negatives, .. } => ExampleForm::Pairs { batch, negatives },
             Self::Listwise { batch, negatives, depth, .. } => {
@@ -141,17 +153,11 @@ impl Objective {
         let above_0 = f64::MIN_POSITIVE..=f64::MAX;
         let from_0 = 0.0..=f64::MAX;
         match *self {
-            Self::InBatchSoftmax {
-                scale,
-                request_to_question,
-                question_to_request,
-                question_to_question,
-                ..
-            } => vec![
-                ("scale", scale, above_0),
-                ("request_to_question", request_to_question, from_0.clone()),
-                ("question_to_request", question_to_request, from_0.clone()),
-                ("question_to_question", question_to_question, from_0),
+            Self::InBatchSoftmax(ref keys) | Self::LateSoftmax(ref keys) => vec![
+                ("scale", keys.scale, above_0),
+                ("request_to_question", keys.request_to_question, from_0.clone()),
+                ("question_to_request", keys.question_to_request, from_0.clone()),
+                ("question_to_question", keys.question_to_question, from_0),
             ],
             Self::SparseSoftmax { scale, request_flops, question_flops, flops_warm_up, .. } => {
                 vec![
@@ -178,7 +184,7 @@ impl Objective {
     /// The system that names negatives, and how many of its questions are wanted for each request.
     pub(super) fn negatives(&self) -> Option<(&str, usize)> {
         match self {
-            Self::InBatchSoftmax { .. } | Self::SparseSoftmax { .. } => None,
+            Self::InBatchSoftmax(_) | Self::LateSoftmax(_) | Self::SparseSoftmax { .. } => None,
             // More than are wanted, since some of them will be relevant.
             Self::CrossEntropy { system, negatives, .. } => {
                 Some((system, negatives.saturating_add(30)))
@@ -190,7 +196,7 @@ impl Objective {
     /// The kind of model that it trains.
     pub fn kind(&self) -> ModelKind {
         match self {
-            Self::InBatchSoftmax { .. } => ModelKind::Encoder,
+            Self::InBatchSoftmax(_) | Self::LateSoftmax(_) => ModelKind::Encoder,
             Self::SparseSoftmax { .. } => ModelKind::Sparse,
             Self::CrossEntropy { .. } | Self::Listwise { .. } => ModelKind::CrossEncoder,
         }
@@ -199,7 +205,7 @@ impl Objective {
     /// True if an epoch sees a relevant pair once, and not once per row of the labels.
     pub fn sees_pairs_once(&self) -> bool {
         match self {
-            Self::InBatchSoftmax { .. } | Self::SparseSoftmax { .. } => true,
+            Self::InBatchSoftmax(_) | Self::LateSoftmax(_) | Self::SparseSoftmax { .. } => true,
             Self::CrossEntropy { .. } => false,
             Self::Listwise { unique, .. } => *unique,
         }

@@ -17,6 +17,16 @@ pub(in crate::train) struct InBatch<'a> {
     /// Weights of the directions from requests to questions, from questions to requests, and from
     /// questions to questions.
     pub(super) weights: [f64; 3],
+    /// True if each token has a vector, and not each text.
+    pub(in crate::train) late: bool,
+}
+
+/// The vectors of texts.
+pub(super) struct TextVectors {
+    /// Texts × the most vectors of a text × dimensions.
+    pub(super) all: Tensor,
+    /// True behind the last vector of a text, texts × vectors.
+    absent: Tensor,
 }
 
 impl InBatch<'_> {
@@ -46,9 +56,11 @@ impl InBatch<'_> {
             .map(|texts| TokenBatch::new(texts, network.device(), true))
             .collect();
         let Some((last, earlier)) = batches.split_last() else { return Ok(0.0) };
+        let lengths = self.lengths(&texts);
+        let longest = lengths.iter().copied().max().unwrap_or(1);
         let encode = |number: usize, batch: &TokenBatch| {
             seed(number);
-            network.pooled(batch)
+            self.encode(network, batch, longest)
         };
         let mut vectors = Vec::with_capacity(batches.len());
         for (number, batch) in earlier.iter().enumerate() {
@@ -57,7 +69,8 @@ impl InBatch<'_> {
         let taped = encode(earlier.len(), last)?;
         vectors.push(taped.detach());
         let vectors = Tensor::cat(&vectors, 0).set_requires_grad(true);
-        let mut loss = self.loss(&vectors, &topics, &questions);
+        let of_texts = TextVectors::new(&vectors, &lengths);
+        let mut loss = self.loss(&of_texts, &topics, &questions);
         if flops != [0.0; 2] {
             loss += penalty(&vectors, topics.len() as i64, flops);
         }
@@ -71,11 +84,40 @@ impl InBatch<'_> {
         Ok(value)
     }
 
+    /// The number of vectors of each text.
+    pub(super) fn lengths(&self, texts: &[&Tokens]) -> Vec<i64> {
+        texts.iter().map(|text| if self.late { text.ids.len() as i64 } else { 1 }).collect()
+    }
+
+    /// The vectors of a batch's texts, each with the same number of rows.
+    pub(super) fn encode(
+        &self,
+        network: &Network,
+        batch: &TokenBatch,
+        rows: i64,
+    ) -> Result<Tensor> {
+        if self.late {
+            let mut vectors = network.token_vectors(batch)?;
+            if let Some(padding) = &batch.padding {
+                vectors *= padding.present.unsqueeze(2);
+            }
+            let missing = rows - vectors.size()[1];
+            Ok(vectors.constant_pad_nd([0, 0, 0, missing]))
+        } else {
+            Ok(network.pooled(batch)?.unsqueeze(1))
+        }
+    }
+
     /// The loss of vectors: those of the topics' requests, then those of the questions.
-    pub(super) fn loss(&self, vectors: &Tensor, topics: &[usize], questions: &[usize]) -> Tensor {
-        let device = vectors.device();
-        let requests = vectors.narrow(0, 0, topics.len() as i64);
-        let questions_at = vectors.narrow(0, topics.len() as i64, questions.len() as i64);
+    pub(super) fn loss(
+        &self,
+        vectors: &TextVectors,
+        topics: &[usize],
+        questions: &[usize],
+    ) -> Tensor {
+        let device = vectors.all.device();
+        let requests = vectors.narrow(0, topics.len());
+        let questions_at = vectors.narrow(topics.len(), questions.len());
         let is_relevant =
             |topic: usize, question: usize| self.judged.is_relevant(topic, question as u32);
         let table = |rows: &[usize], test: &dyn Fn(usize, usize) -> bool| {
@@ -89,7 +131,7 @@ impl InBatch<'_> {
                 .to_device(device)
         };
         let relevant = table(topics, &is_relevant);
-        let scores = requests.matmul(&questions_at.transpose(0, 1)) * self.scale;
+        let scores = requests.max_sim(&questions_at) * self.scale;
         let weights = self.weights;
         let mut loss = Tensor::zeros([], (Kind::Float, device));
         if weights[0] > 0.0 {
@@ -105,11 +147,39 @@ impl InBatch<'_> {
             let others = table(questions, &|one, other| one != other);
             let positives = siblings.logical_and(&others);
             if positives.any().int64_value(&[]) != 0 {
-                let scores = questions_at.matmul(&questions_at.transpose(0, 1)) * self.scale;
+                let scores = questions_at.max_sim(&questions_at) * self.scale;
                 loss += softmax_of_each(&scores, &positives, &siblings, 1) * weights[2];
             }
         }
         loss
+    }
+}
+
+impl TextVectors {
+    /// `lengths` are the numbers of vectors of the texts.
+    pub(super) fn new(all: &Tensor, lengths: &[i64]) -> Self {
+        let places = Tensor::arange(all.size()[1], (Kind::Int64, all.device()));
+        let lengths = Tensor::from_slice(lengths).to_device(all.device());
+        let absent = places.unsqueeze(0).ge_tensor(&lengths.unsqueeze(1));
+        Self { all: all.shallow_clone(), absent }
+    }
+
+    fn narrow(&self, start: usize, count: usize) -> Self {
+        let part = |tensor: &Tensor| tensor.narrow(0, start as i64, count as i64);
+        Self { all: part(&self.all), absent: part(&self.absent) }
+    }
+
+    /// `MaxSim`, texts × other texts: the mean over a text's vectors of the greatest dot product with one of
+    /// the other text. For texts of one vector that is their dot product.
+    fn max_sim(&self, others: &Self) -> Tensor {
+        let [texts, rows] = [0, 1].map(|dim| self.all.size()[dim]);
+        let [other_texts, other_rows] = [0, 1].map(|dim| others.all.size()[dim]);
+        let products = self.all.flatten(0, 1).matmul(&others.all.flatten(0, 1).transpose(0, 1));
+        let products = products.view([texts, rows, other_texts, other_rows]);
+        let best = products.masked_fill(&others.absent, f64::from(f32::MIN)).amax([3], false);
+        let best = best.masked_fill(&self.absent.unsqueeze(2), 0.0);
+        let counts = self.absent.logical_not().sum_dim_intlist([1].as_slice(), true, Kind::Float);
+        best.sum_dim_intlist([1].as_slice(), false, Kind::Float) / counts
     }
 }
 
@@ -148,6 +218,14 @@ fn softmax_of_each(scores: &Tensor, positives: &Tensor, left_out: &Tensor, dim: 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn max_sim_counts_the_vectors_that_a_text_has() {
+        let all = Tensor::from_slice(&[1.0_f32, 0.0, 0.0, 1.0, 0.5, 0.5, 9.0, 9.0]).view([2, 2, 2]);
+        let vectors = TextVectors::new(&all, &[2, 1]);
+        let scores = Vec::<f32>::try_from(vectors.max_sim(&vectors).view([-1])).unwrap();
+        assert_eq!(scores, [1.0, 0.5, 0.5, 0.5]);
+    }
 
     #[test]
     fn the_softmax_of_two_by_hand() {
