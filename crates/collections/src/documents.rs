@@ -263,6 +263,25 @@ fn parse_table_row(table: &IdTextTable, at: FileLine, line: &str) -> Result<Pass
     passage(at, id, &text)
 }
 
+/// A file that is read whole; `otherwise` says what a larger one may be in place of it.
+fn whole(
+    name: &str,
+    content: &mut dyn Read,
+    kind: &str,
+    otherwise: &str,
+) -> Result<FileContent, Error> {
+    const MOST: u64 = 1 << 30;
+    let mut bytes = Vec::new();
+    let read = content.take(MOST + 1).read_to_end(&mut bytes);
+    read.map_err(Error::io(IoAction::Read, name))?;
+    if bytes.len() as u64 > MOST {
+        let expected = format!("at most {} MiB of {kind}", MOST >> 20);
+        let hint = format!("{otherwise}: such files may be of any size");
+        return Err(problem!(name, expected, "more", hint).into());
+    }
+    FileContent::of_text(name, bytes)
+}
+
 fn passage(at: FileLine, id: String, text: &str) -> Result<Passage, Box<Problem>> {
     if !is_id(&id) {
         let found = format!("`{}`", shorten(&id));

@@ -1,16 +1,13 @@
 //! Documents as CSV with a header, as spreadsheets and pandas write it.
 
 use super::form::{DocumentForm, NAMES_HINT};
-use super::{Passage, PassageSink, passage};
-use clariq_core::{Error, IoAction, Problem, problem};
+use super::{Passage, PassageSink, passage, whole};
+use clariq_core::{Error, Problem, problem};
 use clariq_files::columns::TextColumns;
 use clariq_files::records::Records;
 use clariq_files::{FileContent, not_utf8, shorten};
 use memchr::memchr_iter;
 use std::io::Read;
-
-/// The most bytes of a file, which is read whole.
-const MOST: u64 = 1 << 30;
 
 /// Reads the rows of a file.
 pub(super) fn read(
@@ -19,15 +16,7 @@ pub(super) fn read(
     form: &DocumentForm,
     each: PassageSink,
 ) -> Result<(), Error> {
-    let mut bytes = Vec::new();
-    let read = content.take(MOST + 1).read_to_end(&mut bytes);
-    read.map_err(Error::io(IoAction::Read, name))?;
-    if bytes.len() as u64 > MOST {
-        let expected = format!("at most {} MiB of CSV", MOST >> 20);
-        let hint = "write JSON lines: such files may be of any size";
-        return Err(problem!(name, expected, "more", hint).into());
-    }
-    let input = FileContent::of_text(name, bytes)?;
+    let input = whole(name, content, "CSV", "write JSON lines")?;
     let mut records = Records::new(&input, delimiter(&input.bytes));
     let mut columns: Option<TextColumns> = None;
     while let Some((at, record)) = records.next() {

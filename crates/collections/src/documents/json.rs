@@ -1,7 +1,7 @@
 //! Documents as JSON: an object on each line, or a file of objects over several lines, also in a list.
 
 use super::form::{DocumentForm, NAMES_FILE, NAMES_HINT};
-use super::{FORM, FileLine, Passage, PassageSink, passage};
+use super::{FORM, FileLine, Passage, PassageSink, passage, whole};
 use crate::keys::{Object, id_of, text_of};
 use clariq_core::{Error, Problem, problem};
 use clariq_files::columns::Role;
@@ -9,9 +9,6 @@ use memchr::memchr_iter;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::io::Read;
-
-/// The most bytes of a file of objects over several lines, which is read whole.
-const MOST: u64 = 1 << 30;
 
 /// True for the first bytes of a file of objects over several lines, or of a list. `first` is the first line,
 /// `has_end` is true if it ends there.
@@ -30,15 +27,8 @@ pub(super) fn read(
     form: &DocumentForm,
     each: PassageSink,
 ) -> Result<(), Error> {
-    let mut bytes = Vec::new();
-    let read = content.take(MOST + 1).read_to_end(&mut bytes);
-    read.map_err(Error::io(clariq_core::IoAction::Read, name))?;
-    if bytes.len() as u64 > MOST {
-        let expected = format!("at most {} MiB of objects over several lines", MOST >> 20);
-        let hint = "write each object on a line: such files may be of any size";
-        return Err(problem!(name, expected, "more", hint).into());
-    }
-    let input = clariq_files::FileContent::of_text(name, bytes)?;
+    let kind = "objects over several lines";
+    let input = whole(name, content, kind, "write each object on a line")?;
     let text = &*input.bytes;
     let mut at = 0;
     let mut line = 1;
