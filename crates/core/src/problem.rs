@@ -74,6 +74,9 @@ pub enum ProblemKind {
     /// A file of the data folder does not exist.
     #[error("missing file")]
     MissingData,
+    /// A file of a model's folder does not exist.
+    #[error("missing file")]
+    MissingModel,
     /// A folder has no collection.
     #[error("missing file")]
     NoCollection,

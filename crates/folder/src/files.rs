@@ -69,14 +69,8 @@ pub fn expect_usual(
 
 /// The problem of a file that does not exist.
 pub fn missing(at: &Path, expected: &str) -> Problem {
-    problem!(
-        at,
-        expected,
-        "no such file",
-        "a Hugging Face folder has config.json, weights and a tokenizer; `clariq setup` installs \
-         the default model"
-    )
-    .kind(ProblemKind::MissingFile)
+    let hint = "a Hugging Face folder has config.json, weights and a tokenizer";
+    problem!(at, expected, "no such file", hint).kind(ProblemKind::MissingModel)
 }
 
 pub(crate) const CONVERT: &str = "if you trust the file, convert it: `python3 -c \"import sys, torch; from \

@@ -9,6 +9,7 @@ use std::path::Path;
 pub(crate) fn advised(problem: &Problem) -> Hint {
     let commands = match problem.kind {
         ProblemKind::MissingData => missing_data(&problem.at.file),
+        ProblemKind::MissingModel => Hint::command("setup").and(" installs the default model"),
         ProblemKind::NoCollection => {
             Hint::command("data fetch").and(" downloads the public collections")
         }
@@ -58,6 +59,7 @@ mod tests {
     fn the_commands_that_are_advised_exist() {
         for kind in [
             ProblemKind::MissingData,
+            ProblemKind::MissingModel,
             ProblemKind::NoCollection,
             ProblemKind::UnknownSystem,
             ProblemKind::System,
