@@ -34,6 +34,8 @@ pub type OnlyUsual = (&'static str, &'static [&'static str], &'static str);
 pub struct Keys {
     /// The file, and what it is about.
     pub file: &'static str,
+    /// Keys that it shares with other files.
+    pub base: Option<&'static Self>,
     /// Keys that count here as in the library; `*` stands for the beginning of a name.
     pub done: &'static [&'static str],
     /// Keys that change no vector and no score: they concern training, other tasks and other programs.
@@ -43,16 +45,38 @@ pub struct Keys {
 }
 
 impl Keys {
+    const fn of(file: &'static str) -> Self {
+        Self { file, base: None, done: &[], without_effect: &[], refused: &[] }
+    }
+
+    /// The keys of the file and those that it shares.
+    fn parts(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |keys| keys.base)
+    }
+
+    /// The keys that count.
+    pub(crate) fn done(&self) -> impl Iterator<Item = &'static str> {
+        self.parts().flat_map(|keys| keys.done).copied()
+    }
+
+    fn without_effect(&self) -> impl Iterator<Item = &'static str> {
+        self.parts().flat_map(|keys| keys.without_effect).copied()
+    }
+
+    fn refused(&self) -> impl Iterator<Item = &'static OnlyUsual> {
+        self.parts().flat_map(|keys| keys.refused)
+    }
+
     /// Refuses unusual values.
     pub fn check(&self, at: &Path, object: &Object) -> Result<()> {
-        let mut refused = self.refused.iter();
+        let mut refused = self.refused();
         refused.try_for_each(|(key, usual, hint)| expect_usual(at, object, key, usual, hint))
     }
 
     /// Checks an object, and reads the keys that count into a struct; errors name the key.
     pub(crate) fn read<T: DeserializeOwned>(&self, at: &Path, mut object: Object) -> Result<T> {
         self.check(at, &object)?;
-        object.retain(|key, _| self.done.contains(&key.as_str()));
+        object.retain(|key, _| self.done().any(|known| known == key));
         read_keys(at, object)
     }
 
@@ -63,14 +87,14 @@ impl Keys {
 
     /// The keys of an object that the table does not have, in order.
     pub fn unknown(&self, object: &Object) -> Vec<String> {
-        let is_done = |key: &str, known: &&str| match known.strip_prefix('*') {
+        let is_done = |key: &str, known: &str| match known.strip_prefix('*') {
             Some(end) => key.ends_with(end),
-            None => key == *known,
+            None => key == known,
         };
         let is_known = |key: &str| {
-            self.done.iter().any(|known| is_done(key, known))
-                || self.without_effect.contains(&key)
-                || self.refused.iter().any(|(known, ..)| *known == key)
+            self.done().any(|known| is_done(key, known))
+                || self.without_effect().any(|known| known == key)
+                || self.refused().any(|(known, ..)| *known == key)
         };
         object.keys().filter(|key| !is_known(key)).cloned().collect()
     }
@@ -241,10 +265,10 @@ mod tests {
     use serde_json::json;
 
     const SOME: Keys = Keys {
-        file: "some.json",
         done: &["hidden_size"],
         without_effect: &["use_cache"],
         refused: &[("is_decoder", &["false", "null"], "a decoder's tokens attend to earlier ones")],
+        ..Keys::of("some.json")
     };
 
     #[test]
@@ -256,9 +280,8 @@ mod tests {
     #[test]
     fn a_key_has_one_treatment() {
         for keys in page::KEYS {
-            let refused = keys.refused.iter().map(|(key, ..)| key);
-            let mut all: Vec<_> =
-                keys.done.iter().chain(keys.without_effect).chain(refused).collect();
+            let refused = keys.refused().map(|(key, ..)| *key);
+            let mut all: Vec<_> = keys.done().chain(keys.without_effect()).chain(refused).collect();
             let count = all.len();
             all.sort_unstable();
             all.dedup();

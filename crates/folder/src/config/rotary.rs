@@ -210,8 +210,8 @@ fn renamed(row: &Row, object: &Object) -> Object {
         let named = row.names.iter().find(|(known, _)| *known == own);
         named.map_or_else(|| own.to_owned(), |(_, common)| (*common).to_owned())
     };
-    let keys = row.keys.done.iter();
-    keys.filter_map(|own| Some((common(own), object.get(*own)?.clone()))).collect()
+    let keys = row.keys.done();
+    keys.filter_map(|own| Some((common(own), object.get(own)?.clone()))).collect()
 }
 
 /// The shape of a family with rotary positions; `None` for others.

@@ -2,9 +2,39 @@
 
 use super::Keys;
 
+/// The keys of a `config.json` that all models have.
+pub(super) const EVERY_MODEL: Keys = Keys {
+    done: &["model_type", "vocab_size"],
+    without_effect: &[
+        "_attn_implementation_autoset",
+        "_from_model_config",
+        "_name_or_path",
+        "_num_labels",
+        "bos_token_id",
+        "classifier_dropout",
+        "dtype",
+        "finetuning_task",
+        "gradient_checkpointing",
+        "initializer_range",
+        "label2id",
+        "num_labels",
+        "output_attentions",
+        "output_hidden_states",
+        "problem_type",
+        "return_dict",
+        "sep_token_id",
+        "task_specific_params",
+        "torch_dtype",
+        "torchscript",
+        "transformers_version",
+        "use_cache",
+    ],
+    ..Keys::of("config.json")
+};
+
 /// `config.json` of the families of encoders.
 pub const CONFIG: Keys = Keys {
-    file: "config.json of an encoder",
+    base: Some(&EVERY_MODEL),
     done: &[
         "activation",
         "architectures",
@@ -23,7 +53,6 @@ pub const CONFIG: Keys = Keys {
         "layer_norm_eps",
         "max_position_embeddings",
         "max_relative_positions",
-        "model_type",
         "n_heads",
         "n_layers",
         "norm_rel_ebd",
@@ -41,39 +70,24 @@ pub const CONFIG: Keys = Keys {
         "share_att_key",
         "tokenizer_class",
         "type_vocab_size",
-        "vocab_size",
     ],
     without_effect: &[
-        "_attn_implementation_autoset",
-        "_from_model_config",
-        "_name_or_path",
-        "_num_labels",
         "attn_implementation",
-        "bos_token_id",
         "chunk_size_feed_forward",
-        "classifier_dropout",
         "classifier_dropout_prob",
         "conv_act",
         "directionality",
         "down_scale_factor",
-        "dtype",
         "eos_token_id",
-        "finetuning_task",
         "gap_size",
-        "gradient_checkpointing",
         "initializer_factor",
-        "initializer_range",
         "is_encoder_decoder",
-        "label2id",
         "language",
         "legacy",
         "max_length",
         "name",
         "net_structure_type",
-        "num_labels",
         "num_memory_blocks",
-        "output_attentions",
-        "output_hidden_states",
         "output_past",
         "pooler_dropout",
         "pooler_fc_size",
@@ -82,23 +96,14 @@ pub const CONFIG: Keys = Keys {
         "pooler_num_fc_layers",
         "pooler_size_per_head",
         "pooler_type",
-        "problem_type",
         "qa_dropout",
-        "return_dict",
-        "sep_token_id",
         "seq_classif_dropout",
         "summary_activation",
         "summary_last_dropout",
         "summary_type",
         "summary_use_proj",
-        "task_specific_params",
         "tie_weights_",
-        // The head of the file decides: see the sparse encoders.
         "tie_word_embeddings",
-        "torch_dtype",
-        "torchscript",
-        "transformers_version",
-        "use_cache",
     ],
     refused: &[
         (
@@ -126,4 +131,5 @@ pub const CONFIG: Keys = Keys {
              text-embeddings-inference or vLLM may serve it, and a table [models.NAME] names the server",
         ),
     ],
+    ..Keys::of("config.json of an encoder")
 };

@@ -59,12 +59,15 @@ pub fn page() -> String {
     }
     for keys in KEYS {
         let _ = writeln!(page, "\n## {}\n", keys.file);
-        for (title, names) in [("done", keys.done), ("without effect", keys.without_effect)] {
+        let (done, without_effect) = (keys.done().collect(), keys.without_effect().collect());
+        let lists: [(&str, Vec<&str>); 2] = [("done", done), ("without effect", without_effect)];
+        for (title, mut names) in lists {
+            names.sort_unstable();
             if !names.is_empty() {
                 let _ = writeln!(page, "* *{title}*: `{}`", names.join("`, `"));
             }
         }
-        for (key, usual, hint) in keys.refused {
+        for (key, usual, hint) in keys.refused() {
             let _ = writeln!(page, "* *refused* `{key}`, unless `{}`: {hint}", usual.join("`, `"));
         }
     }

@@ -7,7 +7,6 @@ const TEXT_ALONE: &str =
 
 /// `config_sentence_transformers.json`.
 pub(crate) const SENTENCE: Keys = Keys {
-    file: "config_sentence_transformers.json",
     done: &[
         "activation_fn",
         "default_prompt_name",
@@ -22,19 +21,19 @@ pub(crate) const SENTENCE: Keys = Keys {
         &["null"],
         "the words of a text are not cut to those of the largest weights",
     )],
+    ..Keys::of("config_sentence_transformers.json")
 };
 
 /// An entry of `modules.json`.
 pub(crate) const MODULE_LIST: Keys = Keys {
-    file: "modules.json, for each module",
     done: &["path", "type"],
     without_effect: &["idx", "name"],
     refused: &[("kwargs", &["[]", "null"], "arguments of a module change what it computes")],
+    ..Keys::of("modules.json, for each module")
 };
 
 /// `sentence_bert_config.json` and its older names.
 pub(crate) const TRANSFORMER: Keys = Keys {
-    file: "sentence_bert_config.json and its older names",
     done: &[
         "do_lower_case",
         "document_length",
@@ -57,13 +56,13 @@ pub(crate) const TRANSFORMER: Keys = Keys {
         ("tokenizer_kwargs", NONE, TEXT_ALONE),
         ("tokenizer_name_or_path", &["null"], "the tokenizer must be in the folder"),
     ],
+    ..Keys::of("sentence_bert_config.json and its older names")
 };
 
 const NONE: &[&str] = &["{}", "null"];
 
 /// `config.json` of `Pooling`.
 pub(crate) const POOLING: Keys = Keys {
-    file: "config.json of Pooling",
     done: &[
         "embedding_dimension",
         "include_prompt",
@@ -76,13 +75,11 @@ pub(crate) const POOLING: Keys = Keys {
         "pooling_mode_weightedmean_tokens",
         "word_embedding_dimension",
     ],
-    without_effect: &[],
-    refused: &[],
+    ..Keys::of("config.json of Pooling")
 };
 
 /// `config.json` of `Dense`.
 pub(crate) const DENSE: Keys = Keys {
-    file: "config.json of Dense",
     done: &[
         "activation_function",
         "bias",
@@ -92,29 +89,21 @@ pub(crate) const DENSE: Keys = Keys {
         "out_features",
         "use_residual",
     ],
-    without_effect: &[],
-    refused: &[],
+    ..Keys::of("config.json of Dense")
 };
 
 /// `config.json` of `LayerNorm`.
-pub(crate) const LAYER_NORM: Keys = Keys {
-    file: "config.json of LayerNorm",
-    done: &["dimension"],
-    without_effect: &[],
-    refused: &[],
-};
+pub(crate) const LAYER_NORM: Keys =
+    Keys { done: &["dimension"], ..Keys::of("config.json of LayerNorm") };
 
 /// `config.json` of `Normalize`.
 pub(crate) const NORMALIZE: Keys = Keys {
-    file: "config.json of Normalize",
     done: &["module_input_name", "module_output_name"],
-    without_effect: &[],
-    refused: &[],
+    ..Keys::of("config.json of Normalize")
 };
 
 /// `config_sentence_transformers.json` of folders that give each token a vector.
 pub(crate) const LATE: Keys = Keys {
-    file: "config_sentence_transformers.json of MultiVectorEncoder and PyLate",
     done: &[
         "attend_to_expansion_tokens",
         "attend_to_mask_tokens",
@@ -133,19 +122,17 @@ pub(crate) const LATE: Keys = Keys {
         &["null"],
         "sentence_bert_config.json has it in release 6 of sentence-transformers",
     )],
+    ..Keys::of("config_sentence_transformers.json of MultiVectorEncoder and PyLate")
 };
 
 /// `config.json` of `MultiVectorMask`.
 pub(crate) const MULTI_VECTOR_MASK: Keys = Keys {
-    file: "config.json of MultiVectorMask",
     done: &["keep_only_token_ids", "skiplist_tasks", "skiplist_words"],
-    without_effect: &[],
-    refused: &[],
+    ..Keys::of("config.json of MultiVectorMask")
 };
 
 /// `config.json` of `SpladePooling`.
 pub(crate) const SPLADE: Keys = Keys {
-    file: "config.json of SpladePooling",
     done: &[
         "activation_function",
         "embedding_dimension",
@@ -153,20 +140,18 @@ pub(crate) const SPLADE: Keys = Keys {
         "word_embedding_dimension",
     ],
     without_effect: &["chunk_size"],
-    refused: &[],
+    ..Keys::of("config.json of SpladePooling")
 };
 
 /// `config.json` of `SparseStaticEmbedding`.
 pub(crate) const LOOKUP: Keys = Keys {
-    file: "config.json of SparseStaticEmbedding (IDF)",
     done: &["path"],
     without_effect: &["frozen"],
-    refused: &[],
+    ..Keys::of("config.json of SparseStaticEmbedding (IDF)")
 };
 
 /// `config.json` of model2vec; `StaticEmbedding` has none.
 pub(crate) const STATIC_EMBEDDING: Keys = Keys {
-    file: "config.json of model2vec",
     done: &["max_length", "normalize"],
     without_effect: &[
         "apply_pca",
@@ -181,13 +166,9 @@ pub(crate) const STATIC_EMBEDDING: Keys = Keys {
         "tokenizer_name",
         "vocabulary_quantization",
     ],
-    refused: &[],
+    ..Keys::of("config.json of model2vec")
 };
 
 /// `router_config.json`.
-pub(crate) const ROUTER: Keys = Keys {
-    file: "router_config.json",
-    done: &["parameters", "structure", "types"],
-    without_effect: &[],
-    refused: &[],
-};
+pub(crate) const ROUTER: Keys =
+    Keys { done: &["parameters", "structure", "types"], ..Keys::of("router_config.json") };

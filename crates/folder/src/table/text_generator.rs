@@ -1,13 +1,14 @@
 //! `config.json` and `generation_config.json` of a T5.
 
 use super::Keys;
+use super::config::EVERY_MODEL;
 
 const HINT: &str = "it may change the generated text; remove the key if it does not";
 
 /// The keys of both files, and of `transformers`'
 /// [`GenerationConfig`](https://huggingface.co/docs/transformers/main_classes/text_generation).
 pub const TEXT_GENERATOR: Keys = Keys {
-    file: "config.json and generation_config.json of a T5",
+    base: Some(&EVERY_MODEL),
     done: &[
         "d_ff",
         "d_kv",
@@ -18,7 +19,6 @@ pub const TEXT_GENERATOR: Keys = Keys {
         "feed_forward_proj",
         "is_gated_act",
         "layer_norm_epsilon",
-        "model_type",
         "num_decoder_layers",
         "num_heads",
         "num_layers",
@@ -27,43 +27,20 @@ pub const TEXT_GENERATOR: Keys = Keys {
         "relative_attention_num_buckets",
         "scale_decoder_outputs",
         "tie_word_embeddings",
-        "vocab_size",
     ],
-    // The last ones are parameters of a system.
+    // Some are parameters of a system.
     without_effect: &[
-        "_attn_implementation_autoset",
-        "_from_model_config",
-        "_name_or_path",
-        "_num_labels",
         "architectures",
-        "bos_token_id",
-        "classifier_dropout",
         "dropout_rate",
-        "dtype",
-        "finetuning_task",
-        "gradient_checkpointing",
+        "early_stopping",
         "id2label",
         "initializer_factor",
-        "initializer_range",
-        "label2id",
-        "n_positions",
-        "num_labels",
-        "output_attentions",
-        "output_hidden_states",
-        "output_past",
-        "problem_type",
-        "return_dict",
-        "sep_token_id",
-        "task_specific_params",
-        "torch_dtype",
-        "torchscript",
-        "transformers_version",
-        "use_cache",
-        "early_stopping",
         "length_penalty",
         "max_length",
         "max_new_tokens",
+        "n_positions",
         "num_beams",
+        "output_past",
         "temperature",
         "top_k",
         "top_p",
@@ -98,4 +75,5 @@ pub const TEXT_GENERATOR: Keys = Keys {
         ("stop_strings", &["null"], HINT),
         ("suppress_tokens", &["null", "[]"], HINT),
     ],
+    ..Keys::of("config.json and generation_config.json of a T5")
 };

@@ -4,7 +4,6 @@ use super::Keys;
 
 /// `tokenizer_config.json`.
 pub(crate) const TOKENIZER: Keys = Keys {
-    file: "tokenizer_config.json",
     done: &[
         "*_token",
         "add_prefix_space",
@@ -13,15 +12,18 @@ pub(crate) const TOKENIZER: Keys = Keys {
         "clean_up_tokenization_spaces",
         "do_lower_case",
         "extra_special_tokens",
+        "keep_accents",
         "max_len",
         "model_input_names",
         "model_max_length",
         "padding_side",
+        "split_by_punct",
         "split_special_tokens",
         "strip_accents",
         "tokenize_chinese_chars",
         "tokenizer_class",
         "truncation_side",
+        "unk_id",
     ],
     without_effect: &[
         "add_bos_token",
@@ -68,6 +70,7 @@ pub(crate) const TOKENIZER: Keys = Keys {
             "the tokenizer of all releases is in tokenizer.json",
         ),
     ],
+    ..Keys::of("tokenizer_config.json")
 };
 
 /// The keys of `special_tokens_map.json` and `tokenizer_config.json` that name single tokens.
