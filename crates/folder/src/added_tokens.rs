@@ -4,6 +4,7 @@
 
 use crate::files::{COPY_AGAIN, Object, read_keys, read_object};
 use crate::table::SPECIAL_TOKENS;
+use crate::tokenizer_class::TokenizerClass;
 use clariq_core::{Result, bail};
 use clariq_files::{MOST_OF_A_TABLE, Source};
 use serde::Deserialize;
@@ -27,6 +28,9 @@ pub(crate) struct NamedToken {
     normalized: Option<bool>,
     #[serde(default)]
     special: bool,
+    /// True if the tokenizer's class alone names it.
+    #[serde(skip)]
+    is_usual: bool,
 }
 
 impl PartialEq for NamedToken {
@@ -57,19 +61,24 @@ impl NamedToken {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct AddedTokens {
     /// Special tokens by the key that names them.
-    pub(crate) special: BTreeMap<&'static str, NamedToken>,
+    special: Named,
     /// The tokens that the tokenizer's file has not, or has with other properties, in the order in which they
     /// are added.
     missing: Vec<NamedToken>,
     /// A token of the tokenizer's file that the settings have not, where these list all.
     pub(crate) in_file_alone: Option<String>,
+    /// The named tokens that are not the usual ones of the tokenizer's class.
+    unusual: Vec<String>,
 }
+
+/// Special tokens by the key that names them; `None` for a key that names no token.
+type Named = BTreeMap<&'static str, Option<NamedToken>>;
 
 /// The tokens of the settings, before they are compared with the tokenizer's file.
 #[derive(Default)]
 struct Settings {
     by_id: Option<BTreeMap<u32, NamedToken>>,
-    special: BTreeMap<&'static str, NamedToken>,
+    special: Named,
     /// Special tokens without a name.
     extra: Vec<NamedToken>,
 }
@@ -83,15 +92,17 @@ struct TokenizerFile {
 
 impl AddedTokens {
     /// Reads `tokenizer_config.json`, and the two older files where that has no `added_tokens_decoder`.
-    pub(crate) fn read(path: &Path) -> Result<Self> {
-        let settings = Settings::read(path)?;
+    pub(crate) fn read(path: &Path, class: TokenizerClass) -> Result<Self> {
+        let mut settings = Settings::read(path)?;
+        let unusual = settings.complete(class);
         let own = read_at_most(&path.join("tokenizer.json"))?;
         // A damaged file is named where the tokenizer is read.
         let file: TokenizerFile = serde_json::from_slice(&own).unwrap_or_default();
         let by_id = settings.by_id.iter().flat_map(BTreeMap::values);
         let mut missing: Vec<NamedToken> =
             by_id.clone().filter(|token| !file.added_tokens.contains(token)).cloned().collect();
-        let special: Vec<&NamedToken> = settings.special.values().chain(&settings.extra).collect();
+        let in_order = SPECIAL_TOKENS.iter().filter_map(|key| settings.special.get(key));
+        let special: Vec<&NamedToken> = in_order.flatten().chain(&settings.extra).collect();
         let known: Vec<&NamedToken> = file.added_tokens.iter().chain(by_id).collect();
         for token in &special {
             if !known.iter().any(|known| known.content == token.content)
@@ -105,17 +116,34 @@ impl AddedTokens {
         let mut own = file.added_tokens.iter().map(|token| &token.content);
         let alone = own.find(|token| !named.contains(&token.as_str()));
         let in_file_alone = alone.filter(|_| settings.by_id.is_some()).cloned();
-        Ok(Self { special: settings.special, missing, in_file_alone })
+        Ok(Self { special: settings.special, missing, in_file_alone, unusual })
     }
 
-    /// Adds them. An id beyond the words of the model is refused where the vocabulary is checked.
-    pub(crate) fn add_to(&self, tokenizer: &mut Tokenizer) -> tokenizers::Result<usize> {
-        tokenizer.add_tokens(self.missing.iter().map(NamedToken::to_added))
+    /// The token that a key names.
+    pub(crate) fn special(&self, key: &str) -> Option<&str> {
+        self.special.get(key)?.as_ref().map(|token| token.content.as_str())
     }
 
-    /// The differences from the tokenizer's file.
+    /// Adds them to a tokenizer of a model of so many words. An id beyond these is refused where the vocabulary
+    /// is checked, but for a token that the class alone names: no text has it.
+    pub(crate) fn add_to(&self, tokenizer: &mut Tokenizer, words: i64) -> tokenizers::Result<()> {
+        for token in &self.missing {
+            let is_full = tokenizer.get_vocab_size(true) as i64 >= words;
+            if !(token.is_usual && is_full && tokenizer.token_to_id(&token.content).is_none()) {
+                tokenizer.add_tokens([token.to_added()])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The differences from the tokenizer's file and its class.
     pub(crate) fn digest(&self) -> String {
-        if self.missing.is_empty() { String::new() } else { format!(" added {:?}", self.missing) }
+        let unusual = self.unusual.concat();
+        if self.missing.is_empty() {
+            unusual
+        } else {
+            format!("{unusual} added {:?}", self.missing)
+        }
     }
 }
 
@@ -154,7 +182,7 @@ impl Settings {
                 let Some(number) = number else {
                     bail!(&at, "an id for `{name}`", "{id}", COPY_AGAIN);
                 };
-                let mut special = tokens.special.values().chain(&tokens.extra);
+                let mut special = tokens.special.values().flatten().chain(&tokens.extra);
                 let is_special = special.any(|token| token.content == *name);
                 read.insert(number, token_of(&at, &json!(name), is_special)?);
             }
@@ -164,10 +192,39 @@ impl Settings {
         Ok(tokens)
     }
 
+    /// Adds the tokens that a class has without being told; the others are the result.
+    fn complete(&mut self, class: TokenizerClass) -> Vec<String> {
+        let token = |content: &str| NamedToken {
+            content: content.to_owned(),
+            lstrip: false,
+            rstrip: false,
+            single_word: false,
+            normalized: None,
+            special: true,
+            is_usual: true,
+        };
+        let mut unusual = Vec::new();
+        for (key, usual) in class.usual_tokens() {
+            let named = self.special.entry(key).or_insert_with(|| {
+                let lstrip = key == "mask_token" && class.strips_before_mask();
+                Some(NamedToken { lstrip, ..token(usual) })
+            });
+            let named = named.as_ref().map(|token| token.content.as_str());
+            if named != Some(usual) {
+                unusual.push(format!(" {key} {named:?}"));
+            }
+        }
+        if self.extra.is_empty() {
+            self.extra.extend(class.usual_extra_tokens().iter().map(|usual| token(usual)));
+        }
+        unusual
+    }
+
     fn read_special(&mut self, at: &Path, object: &Object) -> Result<()> {
         for key in SPECIAL_TOKENS {
-            if let Some(token) = object.get(key).filter(|token| !token.is_null()) {
-                self.special.insert(key, token_of(at, token, true)?);
+            if let Some(token) = object.get(key) {
+                let token = (!token.is_null()).then(|| token_of(at, token, true)).transpose()?;
+                self.special.insert(key, token);
             }
         }
         // A token of this model alone has a key of its own.

@@ -84,11 +84,6 @@ impl Family {
     pub(crate) fn is_deberta(self) -> bool {
         matches!(self, Self::Deberta | Self::DebertaV2)
     }
-
-    /// True if the `vocab.txt` of such a model is for BERT's tokenizer.
-    pub(crate) fn has_bert_vocabulary(self) -> bool {
-        matches!(self, Self::Bert | Self::DistilBert | Self::Electra)
-    }
 }
 
 impl fmt::Display for Family {

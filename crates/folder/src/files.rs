@@ -12,6 +12,8 @@ pub const DOCUMENTED: &str = "the documentation lists the supported settings (re
 pub const OTHER_MODELS: &str = "the files are of different models";
 
 pub(crate) const WEIGHTS: &str = "model.safetensors";
+pub(crate) const MODULES: &str = "modules.json";
+pub(crate) const SENTENCE_SETTINGS: &str = "config_sentence_transformers.json";
 pub(crate) const INDEX: &str = "model.safetensors.index.json";
 
 /// The keys and values of a JSON object.

@@ -1,7 +1,7 @@
 //! The kind of the model in a folder.
 
-use crate::files::read_object;
-use crate::modules::{MODULES, Modules};
+use crate::files::{MODULES, read_object};
+use crate::modules::Modules;
 use crate::recognise::check;
 use crate::sparse::is_sparse;
 use crate::statics::is_static;

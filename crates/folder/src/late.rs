@@ -4,11 +4,10 @@
 //! `PyLate` has these settings in `config_sentence_transformers.json`, release 6 in those of its modules,
 //! which win. What `PyLate` does without a module is done as release 6 loads its folders.
 
-use crate::files::{DOCUMENTED, read_object};
+use crate::files::{DOCUMENTED, SENTENCE_SETTINGS, read_object};
 use crate::late_interaction::{Expansion, LateInteraction, Strategy};
 use crate::modules::{Module, Modules, read_required};
 use crate::sentence::Sentence;
-use crate::settings::SENTENCE_SETTINGS;
 use crate::table::{LATE, MULTI_VECTOR_MASK, TRANSFORMER};
 use clariq_core::{Result, Similarity, bail};
 use serde::Deserialize;

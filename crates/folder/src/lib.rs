@@ -22,12 +22,14 @@ mod late;
 mod late_interaction;
 mod lookup;
 mod modules;
+mod rebuilt;
 mod recognise;
 mod sentence;
 mod settings;
 mod sparse;
 mod statics;
 pub mod table;
+mod tokenizer_class;
 mod tokens;
 mod unknown;
 
@@ -55,6 +57,7 @@ pub use settings::{FolderPrompts, TokenizerConfig, cleans_up};
 pub use sparse::{SparseActivation, SparseFolder, SparsePooling, is_sparse};
 pub use statics::{StaticEncoder, StaticFolder, is_static};
 use std::path::{Path, PathBuf};
+use tokenizer_class::TokenizerClass;
 pub use tokens::{PromptKind, Tokenize, Tokens, check_vocabulary, count_special_tokens};
 pub use unknown::unknown_keys;
 
@@ -110,18 +113,12 @@ impl ModelFolder {
         let shape = ModelShape::read(&at, config.clone())?;
         let weights = weights_of_model(path)?;
         check_numbers(&weights)?;
-        let tokenizer = find_tokenizer(path)?;
-        let transformer = TransformerConfig::read(path)?;
+        let transformer = TransformerConfig::read(root, path)?;
         if !late::is_late(root)? {
             transformer.expect_one_length(path)?;
         }
-        let mut tokenizer_config = TokenizerConfig::read(path)?;
-        let class = config.get("tokenizer_class").and_then(Value::as_str).map(str::to_owned);
-        tokenizer_config.tokenizer_class = tokenizer_config.tokenizer_class.or(class);
-        let has_vocabulary_only = tokenizer.ends_with("vocab.txt");
-        if has_vocabulary_only {
-            expect_bert_vocabulary(&tokenizer, &shape, &tokenizer_config)?;
-        }
+        let tokenizer_config = TokenizerConfig::read(path, Some(&config))?;
+        let tokenizer = find_tokenizer(path, tokenizer_config.class)?;
         let most = usize::try_from(shape.most_tokens()).unwrap_or_default();
         let setting = transformer.max_seq_length.or(tokenizer_config.max_tokens());
         let mut folder = Self {
@@ -178,7 +175,7 @@ impl ModelFolder {
 
     /// Refuses a transformer that the folder loads for another task.
     fn expect_task(&self, task: &str) -> Result<()> {
-        TransformerConfig::read(&self.path)?.expect_task(&self.path, task, true)
+        TransformerConfig::read(&self.root, &self.path)?.expect_task(&self.path, task, true)
     }
 
     /// Checks that nothing beside the weights changes the scores of pairs.
@@ -246,10 +243,7 @@ impl ModelFolder {
 
     /// True if the model has segments for the two texts of a pair.
     pub fn uses_segments(&self) -> bool {
-        let family = self.shape.family;
-        let usual = matches!(family, Family::Bert | Family::Electra | Family::Albert)
-            || family.is_deberta();
-        self.shape.segments > 1 && self.tokenizer_config.segments().unwrap_or(usual)
+        self.shape.segments > 1 && self.tokenizer_config.has_segments()
     }
 
     /// The files of sentence-transformers beside the transformer, relative to the folder.
@@ -259,26 +253,20 @@ impl ModelFolder {
 }
 
 /// The file of the tokenizer in a folder.
-fn find_tokenizer(path: &Path) -> Result<PathBuf> {
-    let tokenizer = TOKENIZERS.iter().map(|name| path.join(name)).find(|path| path.is_file());
-    tokenizer.ok_or_else(|| {
-        let expected = "a tokenizer: tokenizer.json or vocab.txt";
-        let absent = problem!(path, expected, "no such file", SAVE_TOKENIZER);
-        absent.kind(ProblemKind::MissingFile).into()
-    })
-}
-
-/// Refuses a `vocab.txt` for another tokenizer than BERT's.
-fn expect_bert_vocabulary(at: &Path, shape: &ModelShape, config: &TokenizerConfig) -> Result<()> {
-    let hint = SAVE_TOKENIZER;
-    if !shape.family.has_bert_vocabulary() {
-        bail!(at, (format!("tokenizer.json, which {} needs", shape.family)), "vocab.txt", hint);
+fn find_tokenizer(path: &Path, class: TokenizerClass) -> Result<PathBuf> {
+    let [file, words] = TOKENIZERS.map(|name| path.join(name));
+    if file.is_file() {
+        return Ok(file);
     }
-    let known = ["Bert", "DistilBert", "Electra"];
-    let class = config.tokenizer_class.as_deref().unwrap_or("BertTokenizer");
-    let name = class.strip_suffix("TokenizerFast").or_else(|| class.strip_suffix("Tokenizer"));
-    if !name.is_some_and(|name| known.contains(&name)) {
-        bail!(at, "tokenizer.json, or a tokenizer_class of BERT", "`{class}`", hint);
+    if words.is_file() {
+        if !class.is_of_words() {
+            let expected =
+                format!("tokenizer.json, which a tokenizer of the class {class:?} needs");
+            bail!(&words, expected, "vocab.txt", SAVE_TOKENIZER);
+        }
+        return Ok(words);
     }
-    Ok(())
+    let expected = "a tokenizer: tokenizer.json or vocab.txt";
+    let absent = problem!(path, expected, "no such file", SAVE_TOKENIZER);
+    Err(absent.kind(ProblemKind::MissingFile).into())
 }

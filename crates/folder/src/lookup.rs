@@ -43,8 +43,8 @@ impl LookupFolder {
     /// Reads a table for a vocabulary of so many words.
     pub(crate) fn open(path: &Path, family: Family, vocabulary: i64) -> Result<Self> {
         let config: LookupConfig = read_required(&path.join("config.json"), &LOOKUP)?;
-        let tokenizer = find_tokenizer(path)?;
-        let tokenizer_config = TokenizerConfig::read(path)?;
+        let tokenizer_config = TokenizerConfig::read(path, None)?;
+        let tokenizer = find_tokenizer(path, tokenizer_config.class)?;
         let (file, weights) = match &config.path {
             None => {
                 let file = weights_in(path)?;

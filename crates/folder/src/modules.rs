@@ -3,8 +3,10 @@
 //! Unknown modules are refused by name: a module that is ignored would change every vector.
 
 use crate::config::Activation;
-use crate::files::{DOCUMENTED, OTHER_MODELS, Object, read_object, read_optional, weights_in};
-use crate::settings::SENTENCE_SETTINGS;
+use crate::files::{
+    DOCUMENTED, MODULES, OTHER_MODELS, Object, SENTENCE_SETTINGS, read_object, read_optional,
+    weights_in,
+};
 use crate::table::{DENSE, Keys, LAYER_NORM, MODULE_LIST, NORMALIZE, POOLING};
 use clariq_core::{Pooling, Result, bail, problem};
 use serde::de::DeserializeOwned;
@@ -13,8 +15,6 @@ use serde_json::Value;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-
-pub(super) const MODULES: &str = "modules.json";
 
 /// An entry of `modules.json`.
 #[derive(Debug, Clone, Deserialize)]

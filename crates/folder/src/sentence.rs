@@ -1,10 +1,10 @@
 //! The way in which the vectors of a text's tokens become one vector, according to a folder of
 //! sentence-transformers.
 
-use crate::files::{DOCUMENTED, Object};
+use crate::files::{DOCUMENTED, Object, SENTENCE_SETTINGS};
 use crate::late_interaction::LateInteraction;
 use crate::modules::{Module, ModuleEntry, Modules, PoolingConfig, class_name};
-use crate::settings::{SENTENCE_SETTINGS, SentenceTransformersConfig};
+use crate::settings::SentenceTransformersConfig;
 use clariq_core::{Pooling, ReadingOverrides, Result, Similarity, bail};
 use serde_json::Value;
 use std::path::Path;

@@ -2,15 +2,14 @@
 
 use crate::added_tokens::AddedTokens;
 use crate::family::Family;
-use crate::files::{DOCUMENTED, read_object};
+use crate::files::{DOCUMENTED, MODULES, Object, SENTENCE_SETTINGS, read_object};
 use crate::table::{SENTENCE, TOKENIZER, TRANSFORMER};
+use crate::tokenizer_class::TokenizerClass;
 use clariq_core::{Result, bail};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-pub(super) const SENTENCE_SETTINGS: &str = "config_sentence_transformers.json";
 
 /// The names of the prompts of requests and of documents.
 const QUERY: &str = "query";
@@ -29,7 +28,12 @@ pub(super) struct SentenceTransformersConfig {
 }
 
 impl SentenceTransformersConfig {
+    /// Reads the settings of a folder. Without `modules.json`, sentence-transformers makes a model from the
+    /// transformer alone, and passes over all files of its own.
     pub(super) fn read(root: &Path) -> Result<Self> {
+        if !root.join(MODULES).is_file() {
+            return Ok(Self::default());
+        }
         Ok(SENTENCE.read_file(&root.join(SENTENCE_SETTINGS))?.unwrap_or_default())
     }
 
@@ -111,9 +115,10 @@ struct Modality {
 }
 
 impl TransformerConfig {
-    /// Reads the first of these files that is in a transformer's folder.
-    pub(crate) fn read(path: &Path) -> Result<Self> {
-        let Some(at) = Self::find(path) else { return Ok(Self::default()) };
+    /// Reads the first of these files that is in the folder of a transformer, in or below that of the model.
+    pub(crate) fn read(root: &Path, path: &Path) -> Result<Self> {
+        let file = Self::find(path).filter(|_| root.join(MODULES).is_file());
+        let Some(at) = file else { return Ok(Self::default()) };
         let config: Self = TRANSFORMER.read_file(&at)?.unwrap_or_default();
         config.check(&at)?;
         Ok(config)
@@ -186,11 +191,14 @@ impl TransformerConfig {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
 pub struct TokenizerConfig {
-    do_lower_case: Option<bool>,
-    /// True if BERT's own tokenizer removes accents; by default if it lower-cases.
-    pub strip_accents: Option<bool>,
-    tokenize_chinese_chars: Option<bool>,
-    add_prefix_space: Option<bool>,
+    // Read by classes, each of which has its usual values.
+    pub(crate) do_lower_case: Option<bool>,
+    pub(crate) strip_accents: Option<bool>,
+    pub(crate) keep_accents: bool,
+    pub(crate) tokenize_chinese_chars: Option<bool>,
+    pub(crate) add_prefix_space: Option<bool>,
+    pub(crate) split_by_punct: bool,
+    pub(crate) unk_id: Option<usize>,
     model_input_names: Option<Vec<String>>,
     /// Hugging Face's library writes 1e30 for a tokenizer without a limit.
     model_max_length: Option<f64>,
@@ -199,10 +207,13 @@ pub struct TokenizerConfig {
     truncation_side: Option<Side>,
     padding_side: Option<Side>,
     split_special_tokens: Option<bool>,
-    mask_token: Option<Value>,
-    eos_token: Option<Value>,
-    /// The class of the tokenizer in Hugging Face's library.
-    pub tokenizer_class: Option<String>,
+    tokenizer_class: Option<String>,
+    /// The class that makes the tokenizer.
+    #[serde(skip)]
+    pub(crate) class: TokenizerClass,
+    /// True if it is that of the model's family.
+    #[serde(skip)]
+    is_usual_class: bool,
     /// Tokens beside those of the tokenizer's file.
     #[serde(skip)]
     pub(crate) added_tokens: AddedTokens,
@@ -217,34 +228,24 @@ enum Side {
 }
 
 impl TokenizerConfig {
-    pub fn read(path: &Path) -> Result<Self> {
+    /// Reads a folder. The model's `config.json` may name the class, and its `model_type` has one.
+    pub fn read(path: &Path, model: Option<&Object>) -> Result<Self> {
         let at = path.join("tokenizer_config.json");
         let mut config: Self = TOKENIZER.read_file(&at)?.unwrap_or_default();
         config.model_max_length = config.model_max_length.or(config.max_len.take());
         if let Some(most) = config.model_max_length.filter(|most| *most < 1.0) {
             bail!(&at, "model_max_length of at least 1", "{most}", DOCUMENTED);
         }
-        config.added_tokens = AddedTokens::read(path)?;
+        let key = |key: &str| model.and_then(|model| model.get(key)).and_then(Value::as_str);
+        let named = config.tokenizer_class.as_deref().or_else(|| key("tokenizer_class"));
+        let of_model = model.map(|_| Family::class_of(key("model_type").unwrap_or("bert")));
+        // A table for requests has no model; words alone are BERT's.
+        let has_words_alone = !path.join("tokenizer.json").is_file();
+        let of_model = of_model.or(has_words_alone.then_some("Bert"));
+        config.class = TokenizerClass::of(&at, named, of_model)?;
+        config.is_usual_class = config.class == TokenizerClass::of(&at, None, of_model)?;
+        config.added_tokens = AddedTokens::read(path, config.class)?;
         Ok(config)
-    }
-
-    /// Refuses settings of which a class of tokenizers has its own usual value.
-    pub(crate) fn check(&self, path: &Path, family: Family) -> Result<()> {
-        let at = path.join("tokenizer_config.json");
-        let class = self.class(family);
-        let has_own_prefix = ["XLMRoberta", "Camembert", "Albert", "DebertaV2"].contains(&class);
-        if has_own_prefix && self.add_prefix_space == Some(false) {
-            bail!(&at, "add_prefix_space true in {class}Tokenizer", "false", DOCUMENTED);
-        }
-        let lower_case = match class {
-            "Albert" => true,
-            "DebertaV2" => false,
-            _ => return Ok(()),
-        };
-        if let Some(found) = self.do_lower_case.filter(|found| *found != lower_case) {
-            bail!(&at, "do_lower_case {lower_case} in {class}Tokenizer", "{found}", DOCUMENTED);
-        }
-        Ok(())
     }
 
     /// Refuses padding at the left, where the tokenizer's file or the settings, which win, have it, and
@@ -268,62 +269,23 @@ impl TokenizerConfig {
         self.split_special_tokens.unwrap_or(false)
     }
 
-    /// True if BERT's own tokenizer lower-cases.
-    pub(crate) fn lower_case(&self) -> bool {
-        self.do_lower_case.unwrap_or(true)
+    /// The special token that a key names.
+    pub(crate) fn special(&self, key: &str) -> Option<&str> {
+        self.added_tokens.special(key)
     }
 
-    /// True if BERT's own tokenizer makes a word of each Chinese character.
-    pub(crate) fn chinese_chars(&self) -> bool {
-        self.tokenize_chinese_chars.unwrap_or(true)
+    /// The tokens that expand a request: the mask, or else the one that ends a text.
+    pub(crate) fn usual_expansion(&self) -> Vec<String> {
+        let named = ["mask_token", "eos_token"].map(|key| self.special(key).map(str::to_owned));
+        named.into_iter().flatten().collect()
     }
 
-    /// True if a tokenizer of RoBERTa or DeBERTa reads a blank before a text.
-    pub(crate) fn prefix_space(&self) -> bool {
-        self.add_prefix_space.unwrap_or(false)
-    }
-
-    /// The tokens that expand a request: the mask, which BERT's tokenizers have without being told, or else
-    /// the one that ends a text.
-    pub(crate) fn usual_expansion(&self, family: Family) -> Vec<String> {
-        let text = |token: &Value| {
-            let content = token.get("content").unwrap_or(token).as_str();
-            content.map(str::to_owned)
-        };
-        let usual_mask = ["Bert", "DistilBert", "Electra"].contains(&self.class(family));
-        let usual_mask = usual_mask.then(|| Value::from("[MASK]"));
-        let mask = self.mask_token.as_ref().or(usual_mask.as_ref());
-        [mask, self.eos_token.as_ref()].into_iter().flatten().filter_map(text).collect()
-    }
-
-    /// The class of the tokenizer without its ending, which Hugging Face's library derives from the
-    /// `model_type` if the file has none.
-    pub(crate) fn class(&self, family: Family) -> &str {
-        let Some(class) = &self.tokenizer_class else {
-            return match family {
-                Family::Bert => "Bert",
-                Family::DistilBert => "DistilBert",
-                Family::Electra => "Electra",
-                Family::Mpnet => "MPNet",
-                Family::Roberta => "Roberta",
-                Family::Deberta => "Deberta",
-                Family::Qwen3 => "Qwen2",
-                Family::Gemma3 => "Gemma",
-                Family::Albert | Family::DebertaV2 | Family::ModernBert => "",
-            };
-        };
-        let name = class.strip_suffix("Fast").unwrap_or(class);
-        name.strip_suffix("Tokenizer").unwrap_or(name)
-    }
-
-    /// True if the model has segments for the two texts of a pair; `None` for the family's default.
-    pub fn segments(&self) -> Option<bool> {
-        if let Some(names) = &self.model_input_names {
-            return Some(names.iter().any(|name| name == "token_type_ids"));
+    /// True if the two texts of a pair are numbered for the model.
+    pub(crate) fn has_segments(&self) -> bool {
+        match &self.model_input_names {
+            Some(names) => names.iter().any(|name| name == "token_type_ids"),
+            None => self.class.has_segments(),
         }
-        // Release 5 of the library writes this class for a tokenizer that belongs to no model.
-        let is_generic = self.tokenizer_class.as_deref() == Some("TokenizersBackend");
-        is_generic.then_some(false)
     }
 
     /// The longest text, if there is a limit.
@@ -335,27 +297,31 @@ impl TokenizerConfig {
 
     /// The settings that differ from the defaults.
     pub fn digest(&self) -> String {
-        let lower_case = self.lower_case();
-        let chinese_chars = self.chinese_chars();
+        let lower_case = self.do_lower_case.unwrap_or(true);
+        let chinese_chars = self.tokenize_chinese_chars.unwrap_or(true);
         let strip_accents = self.strip_accents;
         let mut text = String::new();
         if (lower_case, strip_accents, chinese_chars) != (true, None, true) {
             text = format!("{lower_case} {strip_accents:?} {chinese_chars}");
         }
-        if self.prefix_space() {
-            text += " prefix space";
+        for (is_on, setting) in [
+            (self.add_prefix_space == Some(true), " prefix space"),
+            (self.add_prefix_space == Some(false), " no prefix space"),
+            (self.keep_accents, " accents kept"),
+            (self.split_by_punct, " split at punctuation"),
+            (!self.has_segments(), " one segment"),
+            (self.cuts_beginnings() == Some(true), " cut at the beginning"),
+            (self.splits_special_tokens(), " special tokens split"),
+        ] {
+            if is_on {
+                text += setting;
+            }
         }
-        if self.segments() == Some(false) {
-            text += " one segment";
+        let class = (!self.is_usual_class).then_some(self.class);
+        if class.is_some() || self.unk_id.is_some() {
+            text = format!("{text} {class:?} {:?}", self.unk_id);
         }
-        if self.cuts_beginnings() == Some(true) {
-            text += " cut at the beginning";
-        }
-        if self.splits_special_tokens() {
-            text += " special tokens split";
-        }
-        text += &self.added_tokens.digest();
-        text
+        text + &self.added_tokens.digest()
     }
 }
 

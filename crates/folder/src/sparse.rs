@@ -4,12 +4,12 @@
 //! The layouts are those of naver's SPLADE (no `modules.json`), and of sentence-transformers 5 and 6.
 //! Everything else that is called sparse is refused by the name of its module.
 
-use crate::files::{DOCUMENTED, OTHER_MODELS};
+use crate::files::{DOCUMENTED, MODULES, OTHER_MODELS, SENTENCE_SETTINGS};
 use crate::lookup::{Lookup, LookupFolder};
-use crate::modules::{MODULES, ModuleEntry, Modules, class_name, read_required};
+use crate::modules::{ModuleEntry, Modules, class_name, read_required};
 use crate::recognise::check;
 use crate::sentence::describe_prompts;
-use crate::settings::{SENTENCE_SETTINGS, SentenceTransformersConfig, TransformerConfig};
+use crate::settings::{SentenceTransformersConfig, TransformerConfig};
 use crate::table::{ROUTER, SPLADE};
 use crate::{ModelFolder, missing};
 use clariq_core::{Checksum, ModelOptions, Result, bail};
@@ -156,7 +156,7 @@ impl SparseFolder {
             bail!(at, "a masked language model (Transformer)", "`{class}`", DOCUMENTED);
         }
         if *class == "Transformer" {
-            expect_fill_mask(path)?;
+            expect_fill_mask(root, path)?;
         }
         let (pooling_class, pooling_path) = match rest {
             [one] => one,
@@ -294,8 +294,8 @@ fn check_settings(at: &Path, settings: &SentenceTransformersConfig) -> Result<()
 }
 
 /// Refuses a transformer whose output is vectors of tokens.
-fn expect_fill_mask(path: &Path) -> Result<()> {
-    TransformerConfig::read(path)?.expect_task(path, "fill-mask", false)
+fn expect_fill_mask(root: &Path, path: &Path) -> Result<()> {
+    TransformerConfig::read(root, path)?.expect_task(path, "fill-mask", false)
 }
 
 fn expect_masked_language_model(folder: &ModelFolder) -> Result<()> {

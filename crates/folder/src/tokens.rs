@@ -1,16 +1,19 @@
 //! Tokens: texts and pairs as ids of the vocabulary.
 
 use crate::guard;
-use crate::{DOCUMENTED, Family, ModelFolder, SAVE_TOKENIZER, TokenizerConfig};
+use crate::rebuilt::{put_marks, rebuild};
+use crate::tokenizer_class::TokenizerClass;
+use crate::{
+    COPY_AGAIN, DOCUMENTED, Family, ModelFolder, Object, SAVE_TOKENIZER, TokenizerConfig,
+    parse_object,
+};
 use clariq_core::{CutTexts, Result, TextCounter, bail, problem};
+use clariq_files::{MOST_OF_A_TABLE, Source};
 use rayon::prelude::*;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::path::Path;
-use tokenizers::models::wordpiece::WordPiece;
-use tokenizers::normalizers::{BertNormalizer, Lowercase, NormalizerWrapper, Sequence};
-use tokenizers::pre_tokenizers::PreTokenizerWrapper;
-use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
-use tokenizers::processors::bert::BertProcessing;
+use tokenizers::normalizers::{Lowercase, NormalizerWrapper, Sequence};
 use tokenizers::utils::padding::PaddingDirection;
 use tokenizers::utils::truncation::{TruncationDirection, truncate_encodings};
 use tokenizers::{AddedToken, Encoding, PostProcessor, Tokenizer, TruncationParams};
@@ -61,7 +64,6 @@ impl Tokenize {
         let path = &folder.tokenizer;
         let family = folder.shape.family;
         let config = &folder.tokenizer_config;
-        config.check(&folder.path, family)?;
         let (tokenizer, cut_at) =
             read_tokenizer(path, config, family, folder.lower_case, folder.shape.vocabulary)?;
         let most = max_tokens
@@ -83,7 +85,7 @@ impl Tokenize {
             cut_at,
             model_most,
             lengths: [None; 2],
-            usual_expansion: config.usual_expansion(family),
+            usual_expansion: config.usual_expansion(),
             read,
             name,
         })
@@ -237,19 +239,18 @@ fn read_tokenizer(
         let hint = "copy the file again from where the model came from";
         problem!(path, "a tokenizer", "{error}", hint)
     };
-    let mut tokenizer = if path.extension().is_some_and(|extension| extension == "json") {
-        let mut tokenizer = guard::read(path)?;
-        follow_settings(&mut tokenizer, config, family).map_err(unreadable)?;
-        tokenizer
+    let mut tokenizer = if config.class == TokenizerClass::File {
+        guard::read(path)?
     } else {
-        from_vocabulary(config, path).map_err(unreadable)?
+        if let Some(other) = &config.added_tokens.in_file_alone {
+            let found = format!("`{other}` in tokenizer.json alone");
+            bail!(path, "added_tokens_decoder with all added tokens", found, SAVE_TOKENIZER);
+        }
+        let file = rebuild(read_words(path, config)?, config);
+        guard::call(path, || Ok(serde_json::from_value(file)?))?
     };
-    let class = config.class(family);
-    let is_rebuilt = !["", "TokenizersBackend", "PreTrained"].contains(&class);
-    if is_rebuilt {
-        expect_named_marks(path, &tokenizer, config)?;
-    }
-    config.added_tokens.add_to(&mut tokenizer).map_err(unreadable)?;
+    config.added_tokens.add_to(&mut tokenizer, vocabulary).map_err(unreadable)?;
+    put_marks(&mut tokenizer, config).map_err(unreadable)?;
     tokenizer.set_encode_special_tokens(config.splits_special_tokens());
     check_vocabulary(path, &tokenizer, vocabulary)?;
     let padding = tokenizer.get_padding().map(|padding| &padding.direction);
@@ -270,31 +271,6 @@ fn read_tokenizer(
         tokenizer.with_normalizer(Some(normalizer)).map_err(unreadable)?;
     }
     Ok((tokenizer, cut_at))
-}
-
-/// Refuses settings whose marks around a text are not those of the file: a tokenizer of a class of its
-/// own puts those of the settings.
-fn expect_named_marks(path: &Path, tokenizer: &Tokenizer, config: &TokenizerConfig) -> Result<()> {
-    if let Some(other) = &config.added_tokens.in_file_alone {
-        let found = format!("`{other}` in tokenizer.json alone");
-        bail!(path, "added_tokens_decoder with all added tokens", found, SAVE_TOKENIZER);
-    }
-    let empty = || tokenizer.encode("", true);
-    let marks = guard::call(path, empty)?;
-    // The file may pad texts.
-    let own = marks.get_tokens().iter().zip(marks.get_attention_mask());
-    let own: Vec<&String> = own.filter(|(_, mask)| **mask == 1).map(|(token, _)| token).collect();
-    let (first, last) = (own.first().copied(), own.last().copied());
-    for (key, own) in [("cls_token", first), ("sep_token", last)] {
-        let named = config.added_tokens.special.get(key).map(|token| &token.content);
-        if let (Some(named), Some(own)) = (named, own)
-            && named != own
-        {
-            let at = path.with_file_name("tokenizer_config.json");
-            bail!(&at, "{key} `{own}`, as tokenizer.json has it", "`{named}`", SAVE_TOKENIZER);
-        }
-    }
-    Ok(())
 }
 
 /// The number of special tokens around a text or a pair.
@@ -320,61 +296,21 @@ pub fn check_vocabulary(path: &Path, tokenizer: &Tokenizer, vocabulary: i64) -> 
     }
 }
 
-/// Where `tokenizer.json` and `tokenizer_config.json` differ, Hugging Face's library follows the
-/// latter, or its default, for the tokenizers of these classes
-/// (`models/{bert,mpnet,roberta,deberta}/tokenization_*.py` of transformers 5).
-fn follow_settings(
-    tokenizer: &mut Tokenizer,
-    config: &TokenizerConfig,
-    family: Family,
-) -> Result<(), tokenizers::Error> {
-    let class = config.class(family);
-    let normalizer = tokenizer.get_normalizer().cloned();
-    if let Some(NormalizerWrapper::BertNormalizer(mut steps)) = normalizer
-        && matches!(class, "Bert" | "DistilBert" | "Electra" | "MPNet")
-    {
-        steps.lowercase = config.lower_case();
-        steps.strip_accents = config.strip_accents;
-        if class != "MPNet" {
-            steps.handle_chinese_chars = config.chinese_chars();
-        }
-        tokenizer.with_normalizer(Some(steps))?;
+/// A `tokenizer.json`, or one of the words of a `vocab.txt`, one a line.
+fn read_words(path: &Path, config: &TokenizerConfig) -> Result<Object> {
+    let text = Source::Path(path.to_owned()).read_at_most(MOST_OF_A_TABLE)?.bytes;
+    if path.extension().is_some_and(|extension| extension == "json") {
+        return parse_object(path, &text);
     }
-    let words = tokenizer.get_pre_tokenizer().cloned();
-    if let Some(PreTokenizerWrapper::ByteLevel(mut words)) = words
-        && matches!(class, "Roberta" | "Deberta")
-    {
-        words.add_prefix_space = config.prefix_space();
-        tokenizer.with_pre_tokenizer(Some(words));
-    }
-    Ok(())
-}
-
-/// BERT's own tokenizer, from a `vocab.txt`.
-fn from_vocabulary(config: &TokenizerConfig, path: &Path) -> Result<Tokenizer, tokenizers::Error> {
-    let words =
-        WordPiece::from_file(&path.to_string_lossy()).unk_token("[UNK]".to_owned()).build()?;
-    let mut tokenizer = Tokenizer::new(words);
-    let special = |token: &str| {
-        let id = tokenizer.token_to_id(token).ok_or_else(|| format!("no word `{token}`"))?;
-        Ok::<_, tokenizers::Error>((token.to_owned(), id))
+    let Ok(text) = str::from_utf8(&text) else {
+        bail!(path, "a word of UTF-8 on each line", "other bytes", COPY_AGAIN);
     };
-    let processing = BertProcessing::new(special("[SEP]")?, special("[CLS]")?);
-    special("[UNK]")?;
-    let normalizer = BertNormalizer::new(
-        true,
-        config.chinese_chars(),
-        config.strip_accents,
-        config.lower_case(),
-    );
-    tokenizer.with_normalizer(Some(normalizer))?;
-    tokenizer.with_pre_tokenizer(Some(BertPreTokenizer));
-    tokenizer.with_post_processor(Some(processing));
-    // A special token that is written in a text is that token, as in Hugging Face's library.
-    for name in ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] {
-        if tokenizer.token_to_id(name).is_some() {
-            tokenizer.add_special_tokens([AddedToken::from(name, true)])?;
-        }
+    let words = text.lines().zip(0..);
+    let words: Object = words.map(|(word, id)| (word.to_owned(), Value::from(id))).collect();
+    let unknown = config.special("unk_token").unwrap_or_default();
+    if !words.contains_key(unknown) {
+        bail!(path, "the words of a tokenizer, with `{unknown}`", "none", COPY_AGAIN);
     }
-    Ok(tokenizer)
+    let model = json!({ "vocab": words });
+    Ok(Object::from_iter([("model".to_owned(), model)]))
 }

@@ -1,9 +1,9 @@
 //! The keys of a folder's files that the table does not have.
 
-use crate::files::{Object, read_object, read_optional};
+use crate::files::{MODULES, Object, SENTENCE_SETTINGS, read_object, read_optional};
 use crate::late::is_late;
-use crate::modules::{MODULES, Modules, class_name};
-use crate::settings::{SENTENCE_SETTINGS, TransformerConfig};
+use crate::modules::{Modules, class_name};
+use crate::settings::TransformerConfig;
 use crate::sparse::{ROUTER_SETTINGS, RouterConfig};
 use crate::table::{
     CONFIG, DENSE, GEMMA3, Keys, LATE, LAYER_NORM, LOOKUP, MODERNBERT, MODULE_LIST,

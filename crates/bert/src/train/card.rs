@@ -7,6 +7,7 @@ use clariq_core::{
     Error, ExampleForm, IoAction, ModelKind, Result, Training, count_of, read_regular,
 };
 use clariq_files::{MOST_OF_A_TABLE, write_atomically};
+use clariq_folder::table::FILES;
 use clariq_folder::{Family, ModelFolder};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -20,13 +21,13 @@ pub(crate) struct ModelCard<'a> {
     pub(crate) counts: &'a TrainingCounters,
 }
 
-/// Files of a tokenizer and of a transformer that go with the weights.
+/// Files of a tokenizer that go with the weights.
 const COMPANIONS: [&str; 5] = [
     "tokenizer.json",
     "vocab.txt",
     "tokenizer_config.json",
     "special_tokens_map.json",
-    "sentence_bert_config.json",
+    "added_tokens.json",
 ];
 
 /// Writes the files of a model into an empty folder.
@@ -45,12 +46,13 @@ pub(crate) fn write_folder(into: &Path, about: &ModelCard, weights: &Weights) ->
         write_atomically(&to, |out| out.write_all(&bytes))
     };
     for name in COMPANIONS {
-        // Settings of sentence-transformers describe an encoder of texts.
-        if kind != ModelKind::CrossEncoder || !name.starts_with("sentence") {
-            copied(about.base.path.join(name), name.into())?;
-        }
+        copied(about.base.path.join(name), name.into())?;
     }
+    // Settings of sentence-transformers describe an encoder of texts.
     if kind != ModelKind::CrossEncoder {
+        for file in FILES.iter().filter(|file| file.name.starts_with("sentence_")) {
+            copied(about.base.path.join(file.name), file.name.into())?;
+        }
         for file in about.base.sentence_files() {
             copied(about.base.root.join(&file), file)?;
         }

@@ -23,6 +23,10 @@ pub(crate) fn folder(family: &Value) -> TempDir {
     let put = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();
     put("config.json", family["config"].to_string());
     put("tokenizer.json", tokenizer().to_string());
+    // The same tokenizer for all families, as it is.
+    let names = ["input_ids", "token_type_ids", "attention_mask"];
+    let as_it_is = json!({ "tokenizer_class": "TokenizersBackend", "model_input_names": names });
+    put("tokenizer_config.json", as_it_is.to_string());
     let tensors = family["tensors"].as_object().unwrap().iter();
     let tensors: Vec<(&String, tch::Tensor)> = tensors
         .map(|(name, size)| {

@@ -87,7 +87,7 @@ fn every_setting_that_changes_a_vector_changes_the_checksum() {
     let plain = tiny();
     let base = ModelFolder::open(plain.path()).unwrap().checksum;
     let cls = sentence(&json!({ "embedding_dimension": 32, "pooling_mode": "cls" }), &[]);
-    let prompts = tiny();
+    let prompts = sentence(&mean(), &[]);
     put(
         prompts.path(),
         "config_sentence_transformers.json",
@@ -95,7 +95,7 @@ fn every_setting_that_changes_a_vector_changes_the_checksum() {
     );
     let cased = tiny();
     put(cased.path(), "tokenizer_config.json", &json!({ "do_lower_case": false }));
-    let lower = tiny();
+    let lower = sentence(&mean(), &[]);
     put(lower.path(), "sentence_bert_config.json", &json!({ "do_lower_case": true }));
     let checksums: Vec<_> = [&cls, &prompts, &cased, &lower]
         .map(|folder| ModelFolder::open(folder.path()).unwrap().checksum)
@@ -110,7 +110,7 @@ fn every_setting_that_changes_a_vector_changes_the_checksum() {
 
 #[test]
 fn prompts_are_in_front_of_requests_and_documents() {
-    let folder = tiny();
+    let folder = sentence(&mean(), &[]);
     let prompts = json!({ "query": "tent ", "document": "bees ", "passage": "pegs " });
     let settings = json!({ "prompts": prompts, "default_prompt_name": "passage" });
     put(folder.path(), "config_sentence_transformers.json", &settings);
@@ -131,6 +131,19 @@ fn prompts_are_in_front_of_requests_and_documents() {
         assert_eq!(with.encode(&TEXTS, &|_| {}).unwrap(), expect("tent "));
         assert_eq!(with.encode_documents(&TEXTS, &|_| {}).unwrap(), expect(""));
     }
+}
+
+/// As in sentence-transformers.
+#[test]
+fn without_modules_the_settings_of_a_sentence_count_for_nothing() {
+    let (plain, other) = (tiny(), tiny());
+    let settings = json!({ "prompts": { "query": "tent " }, "similarity_fn_name": "dot" });
+    put(other.path(), "config_sentence_transformers.json", &settings);
+    put(other.path(), "sentence_bert_config.json", &json!({ "max_seq_length": 3 }));
+    assert_eq!(vectors(other.path()), vectors(plain.path()));
+    let [one, two] = [&plain, &other].map(|folder| ModelFolder::open(folder.path()).unwrap());
+    assert_eq!(one.checksum, two.checksum);
+    assert_eq!(one.describe().unwrap(), two.describe().unwrap());
 }
 
 #[test]
@@ -274,6 +287,8 @@ fn a_cross_encoder_has_no_prompts_and_no_softmax() {
         (activation("linear.Identity"), None),
     ] {
         let folder = tiny();
+        let first = json!({ "path": "", "type": "sentence_transformers.models.Transformer" });
+        put(folder.path(), "modules.json", &json!([first]));
         put(folder.path(), "config_sentence_transformers.json", &content);
         let opened = CrossEncoder::open(folder.path(), &ModelOptions::default());
         match (opened, expected) {

@@ -285,7 +285,7 @@ fn damaged_folders_are_refused_with_a_hint() {
         ("cut weights", Box::new(cut), "weights"),
         ("no JSON", Box::new(|folder| fs::write(folder.join("config.json"), "{").unwrap()), "JSON"),
         ("another architecture", Box::new(set("model_type", "t5".into())), "bert"),
-        ("another family", Box::new(set("model_type", "mpnet".into())), "MPNet"),
+        ("another family", Box::new(set("model_type", "mpnet".into())), "Mpnet"),
         ("a decoder", Box::new(set("is_decoder", true.into())), "is_decoder false"),
         ("code of its own", Box::new(set("auto_map", json!({ "AutoModel": "x" }))), "auto_map"),
         ("more layers", Box::new(set("num_hidden_layers", 3.into())), "3 layers"),

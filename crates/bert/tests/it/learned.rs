@@ -180,7 +180,7 @@ fn a_system_that_answers_gives_the_same_bytes_with_any_number_of_threads() {
     let folder = Folder::new();
     folder.copy("crates/bert/tests/data/tiny", "tiny");
     // The tiny model reads few tokens, and its folder says where a text is cut.
-    folder.write("tiny/sentence_bert_config.json", "{\"max_seq_length\": 16}");
+    folder.write("tiny/tokenizer_config.json", "{\"model_max_length\": 16}");
     folder.write_ikat("data", |topics| topics.truncate(2));
     let config = std::fs::read_to_string(root().join("configs/ikat-automatic.toml"));
     let config = config.expect("a system").replace("\"all-MiniLM-L6-v2\"", "\"@/tiny\"");

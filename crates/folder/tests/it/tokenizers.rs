@@ -56,18 +56,9 @@ fn tokens_of_the_settings_are_added_and_may_be_split() {
 fn settings_that_change_a_vector_and_are_not_done_are_refused_by_key() {
     for (settings, key) in [
         (json!({ "padding_side": "left" }), "padding_side"),
-        (json!({ "cls_token": "[PAD]" }), "cls_token"),
-        (json!({ "sep_token": "tent" }), "sep_token"),
         (json!({ "auto_map": { "AutoTokenizer": "x.y" } }), "auto_map"),
         (json!({ "fast_tokenizer_files": ["tokenizer.5.json"] }), "fast_tokenizer_files"),
-        (
-            json!({ "tokenizer_class": "DebertaV2Tokenizer", "do_lower_case": true }),
-            "do_lower_case",
-        ),
-        (
-            json!({ "tokenizer_class": "XLMRobertaTokenizer", "add_prefix_space": false }),
-            "add_prefix",
-        ),
+        (json!({ "tokenizer_class": "BertJapaneseTokenizer" }), "a tokenizer_class"),
     ] {
         let problem = words(settings, tokenizer(), TEXT).unwrap_err().to_problem();
         assert!(problem.expected.starts_with(key), "{problem}");
@@ -76,4 +67,50 @@ fn settings_that_change_a_vector_and_are_not_done_are_refused_by_key() {
             "{problem}"
         );
     }
+}
+
+/// A file in which everything but the words is other than BERT's class makes it.
+fn unlike_bert() -> Value {
+    let mut file = tokenizer();
+    file["normalizer"] = Value::Null;
+    file["pre_tokenizer"] = json!({ "type": "WhitespaceSplit" });
+    file["post_processor"] = Value::Null;
+    file["model"]["unk_token"] = "pegs".into();
+    file
+}
+
+#[test]
+fn a_class_makes_its_tokenizer_from_the_words_of_the_file_and_the_settings() {
+    let ids = |settings: Value| words(settings, unlike_bert(), "BEES tent-moon").unwrap();
+    for class in ["BertTokenizer", "BertTokenizerFast", "DistilBertTokenizer", "ElectraTokenizer"] {
+        let class = json!({ "tokenizer_class": class });
+        assert_eq!(ids(class), [2, 4, 5, 1, 1, 3], "lower case, words, marks, [UNK]");
+    }
+    assert_eq!(ids(json!({})), [2, 4, 5, 1, 1, 3], "the model's class");
+    for class in ["PreTrainedTokenizerFast", "TokenizersBackend"] {
+        assert_eq!(ids(json!({ "tokenizer_class": class })), [7, 7], "the file as it is");
+    }
+    let named = json!({ "cls_token": "honey", "sep_token": "[PAD]", "unk_token": "wind" });
+    assert_eq!(ids(named), [8, 4, 5, 6, 6, 0]);
+    let cased = json!({ "do_lower_case": false });
+    assert_eq!(ids(cased), [2, 1, 5, 1, 1, 3]);
+}
+
+#[test]
+fn a_class_over_pieces_has_its_own_blanks_and_marks() {
+    let pieces = ["<s>", "<pad>", "</s>", "<unk>", "▁bees", "bees", "▁tent", "tent", "Bees"];
+    let vocab: Vec<Value> = (0..).zip(pieces).map(|(id, piece)| json!([piece, -id])).collect();
+    let file = json!({
+        "normalizer": { "type": "Lowercase" },
+        "pre_tokenizer": null,
+        "model": { "type": "Unigram", "unk_id": 0, "vocab": vocab },
+    });
+    let ids = |settings: Value| words(settings, file.clone(), "Bees tent").unwrap();
+    let class = |name: &str| json!({ "tokenizer_class": name });
+    assert_eq!(ids(class("XLMRobertaTokenizer")), [0, 3, 8, 6, 2]);
+    assert_eq!(ids(class("CamembertTokenizer")), [0, 3, 8, 6, 2]);
+    let joined = json!({ "tokenizer_class": "XLMRobertaTokenizer", "add_prefix_space": false });
+    assert_eq!(ids(joined), [0, 8, 7, 2]);
+    let marks = json!({ "tokenizer_class": "XLMRobertaTokenizer", "bos_token": "</s>", "eos_token": "<pad>" });
+    assert_eq!(ids(marks), [2, 3, 8, 6, 1]);
 }

@@ -26,7 +26,7 @@ fn folder() -> Folder {
     let folder = Folder::new();
     folder.copy("crates/bert/tests/data/tiny", "bert");
     folder.copy("crates/bert/tests/data/t5/t5-1.1", "t5");
-    folder.write("bert/sentence_bert_config.json", "{\"max_seq_length\": 96}");
+    folder.write("bert/tokenizer_config.json", "{\"model_max_length\": 96}");
     for name in ["ikat-rewritten", "ikat-reranked", "ikat-t5"] {
         let text =
             fs::read_to_string(root().join(format!("configs/{name}.toml"))).expect("a system");

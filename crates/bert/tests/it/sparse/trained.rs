@@ -49,12 +49,21 @@ fn a_trained_model_has_a_lower_loss_and_the_layout_of_its_base() {
 }
 
 #[test]
-fn a_trained_model_has_the_prompts_of_a_base_without_modules() {
+fn a_trained_model_has_the_prompts_of_its_base() {
     let _alone = alone();
     let encoder = "kind = \"in-batch-softmax\"\nbatch = 6";
     let sparse = format!("{SOFTMAX}\nrequest_flops = 0.001\nquestion_flops = 0.001");
     for objective in [encoder, &*sparse] {
         let base = folder(&models()[0]);
+        if objective == encoder {
+            let hidden = ModelFolder::open(base.path()).unwrap().shape.hidden;
+            let module = |path: &str, class: &str| json!({ "path": path, "type": format!("sentence_transformers.models.{class}") });
+            let modules = [module("", "Transformer"), module("1_Pooling", "Pooling")];
+            put(base.path(), "modules.json", &json!(modules));
+            put(base.path(), "1_Pooling/config.json", &json!({ "embedding_dimension": hidden }));
+        } else {
+            make_symmetric(base.path(), &splade("max", "relu"));
+        }
         let prompts = json!({ "prompts": { "query": "about: ", "document": "" } });
         put(base.path(), "config_sentence_transformers.json", &prompts);
         let out = TempDir::new().unwrap();
