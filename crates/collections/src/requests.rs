@@ -235,7 +235,7 @@ pub(crate) fn parse(input: &FileContent, find: FindDocument, sink: Sink) -> Vec<
 
 /// A line of JSON, or of a table.
 fn parse_line(table: &IdTextTable, line: &[u8], at: &Location) -> Result<AnyRequest, Problem> {
-    if begins_as_json_object(line) {
+    if begins_as_json_object(line) && line.trim_ascii() != b"{" {
         return parse_object(line, at).map_err(|problem| {
             if problem.hint.is_empty() { problem.hint(FORM) } else { *problem }
         });

@@ -264,6 +264,7 @@ fn other_keys_are_ignored_by_one_rule_and_a_misspelt_one_is_not() {
         ("<top>\n<num> 1\n", "found tags, as topics of TREC and XML have them"),
         ("<?xml version=\"1.0\"?>\n", "found tags, as topics of TREC and XML have them"),
         ("[{\"id\": 1, \"text\": \"one\"}]\n", "found a JSON list"),
+        ("{\n  \"id\": 1\n}\n", "found an object over several lines"),
     ] {
         let refused = refusal(&[("documents.jsonl", DOCUMENT), ("queries.dev.jsonl", request)]);
         assert!(refused.contains(expected), "{refused}\nnot: {expected}");
