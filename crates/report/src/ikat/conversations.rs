@@ -101,7 +101,7 @@ fn scores(compared: &ComparedRuns, measures: &[SummaryMeasure], turn: &IkatTurn)
         @for measure in measures {
             @if let Some(&index) = measure.turns.get(turn.id.as_str()) {
                 " "
-                span.differs[compared.difference(measure.column, index) > 0.0] {
+                span.part.differs[compared.difference(measure.column, index) > 0.0] {
                     (measure.part) " " (compared.change(measure.column, index))
                 }
             }

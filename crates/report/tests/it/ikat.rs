@@ -38,11 +38,11 @@ fn the_page_shows_conversations_with_the_answers_of_each_run() {
     assert_eq!(parts, ["scores", "by-statements", "by-passages", "conversations"]);
     assert_eq!(select(&page, "#conversations > details").len(), 6);
     assert_eq!(select(&page, "details.turn").len(), 46);
-    let marked: Vec<String> = select(&page, "#turn-0-2 summary .range").iter().map(words).collect();
+    let marked: Vec<String> = select(&page, "#turn-0-2 summary .part").iter().map(words).collect();
     assert!(marked[0].starts_with("ptkb_provenance nDCG@3 "), "{marked:?}");
     assert!(marked[1].starts_with("passages nDCG@3 "), "{marked:?}");
     let differing = select(&page, "#conversations .turn .differs");
-    assert!(!differing.is_empty() && differing.iter().all(|it| words(it).contains(" to ")));
+    assert!(!differing.is_empty() && differing.iter().all(|it| words(it).contains(" → ")));
     assert_eq!(select(&page, "#turn-0-2 .answer").len(), 3, "the labels and two runs");
     for answer in select(&page, "#turn-0-2 .answer") {
         let head = Selector::parse("h4").unwrap();
