@@ -170,7 +170,8 @@ fn a_run_of_another_engine_rewrites_and_a_cross_encoder_make_a_submission() {
     });
     assert_eq!(done.expect("a run").requests, 15);
     let made_by: Value = folder.json("mine.record.json");
-    assert_eq!(made_by["uses"], json!(["rewrites-by-model"]));
+    let chosen = "chosen on 2023-train and 2023-test, by cross-validation";
+    assert_eq!(made_by["uses"], json!(["rewrites-by-model", chosen]));
     let reranked = &made_by["tasks"]["passages"][1]["inputs"][1]["stages"][1];
     assert_eq!((&reranked["stage"], &reranked["query"]), (&"rerank".into(), &"last".into()));
 }
