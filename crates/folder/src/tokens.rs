@@ -222,6 +222,10 @@ impl Tokenize {
         let add_special_tokens = || self.tokenizer.post_process(first, second, self.marks_ends);
         let encoding = guard::call(Path::new(&self.name), add_special_tokens)?;
         let (ids, segments) = (to_i64(encoding.get_ids()), to_i64(encoding.get_type_ids()));
+        if self.marks_ends && ids.is_empty() {
+            let hint = "this tokenizer puts no marks around texts: leave out those without words";
+            bail!(&*self.name, "a text with a token", "one without any", hint);
+        }
         Ok(Tokens { ids, segments, unattended: 0 })
     }
 }

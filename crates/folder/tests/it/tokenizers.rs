@@ -90,6 +90,9 @@ fn a_class_makes_its_tokenizer_from_the_words_of_the_file_and_the_settings() {
     for class in ["PreTrainedTokenizerFast", "TokenizersBackend"] {
         assert_eq!(ids(json!({ "tokenizer_class": class })), [7, 7], "the file as it is");
     }
+    let as_it_is = json!({ "tokenizer_class": "TokenizersBackend" });
+    let problem = words(as_it_is, unlike_bert(), " ").unwrap_err().to_problem();
+    assert_eq!(problem.expected, "a text with a token", "no mark, no word");
     let named = json!({ "cls_token": "honey", "sep_token": "[PAD]", "unk_token": "wind" });
     assert_eq!(ids(named), [8, 4, 5, 6, 6, 0]);
     let cased = json!({ "do_lower_case": false });
