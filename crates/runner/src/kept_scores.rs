@@ -1,5 +1,6 @@
 //! Scores that are kept in place of a run: small enough to commit, and refused beside other labels.
 
+use crate::runs::stem;
 use clariq_collections::evaluation::{Answers, Cases, Evaluation, Rankings, ScoreOptions};
 use clariq_core::{Checksum, RequestId, Result, bail, problem};
 use clariq_eval::{Measure, Score, Ties, parse_measure};
@@ -7,6 +8,7 @@ use clariq_files::{MOST_OF_A_TABLE, Source, Target};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use std::io::Read as _;
+use std::path::Path;
 
 /// The key that such files begin with.
 const KEY: &str = "kept_scores_of";
@@ -44,7 +46,8 @@ struct KeptScore {
 ///
 /// # Errors
 ///
-/// Scores of facets, which are looked up in a table and come from no judgements.
+/// Scores of facets, which are looked up in a table and come from no judgements; a file without scores of
+/// topics, such as predicted needs.
 pub(crate) fn keep(
     target: &Target,
     run: &Source,
@@ -57,6 +60,9 @@ pub(crate) fn keep(
         let hint = "keep the run: its scores are looked up in a table";
         bail!("--output", "measures of rankings", (score.name()), hint);
     }
+    if cases.scores.is_empty() {
+        bail!("--output", "a file with scores of topics", (run.name()), "keep the file itself");
+    }
     let judged = judged(&cases.scores, run, evaluation, by);
     let scores = cases.scores.iter().zip(judged).map(|(score, judged)| KeptScore {
         part: score.part.clone(),
@@ -65,7 +71,7 @@ pub(crate) fn keep(
         values: score.values.iter().cloned().collect(),
     });
     let kept = KeptScores {
-        run: run.name(),
+        run: stem(Path::new(&run.name())),
         labels: labels.iter().map(Source::checksum).collect::<Result<_>>()?,
         ties: ties(by, evaluation),
         unanswered: unanswered(&cases.scores, cases.rankings.as_ref(), evaluation),

@@ -196,6 +196,9 @@ fn kept_scores_are_refused_where_they_would_mean_something_else() {
     bench.edit("base.json", |kept| kept.replace("\"ties\"", "\"order\""));
     let found = refused("--qrels qrels.txt -m RR");
     assert!(found.starts_with("expected: kept scores, found: unknown field `order`"), "{found}");
+    bench.succeed("-q run bm25 --split dev -o d.run");
+    let found = bench.refused("-q eval d.need --split dev -o need.json");
+    assert!(found.contains("expected: a file with scores of topics"), "{found}");
     for line in ["--ties interval", "--task question_relevance", "--out-file x.json"] {
         bench.refused(&format!("eval base.run -m RR -o again.json {line}"));
     }

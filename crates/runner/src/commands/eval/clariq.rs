@@ -81,7 +81,8 @@ impl ClariqEvalArgs {
             return Ok(None);
         }
         if shown.per_topic {
-            let hint = "--out-file writes the scores of every topic as the official scorer does";
+            let hint = "--out-file writes the scores of every topic as the official scorer does, --output keeps \
+                        them for `clariq compare`";
             bail!("--per-topic", "-m beside it", "the official scores alone", hint);
         }
         if self.leaderboard {
