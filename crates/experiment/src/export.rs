@@ -45,7 +45,7 @@ fn write_files(
     Ok(files)
 }
 
-/// What an export has of a split.
+/// The requests and labels of a split in an export.
 #[derive(Default)]
 pub(crate) struct SplitPart {
     pub(crate) requests: Vec<Request>,

@@ -81,7 +81,7 @@ impl DataFolders {
         each.collect()
     }
 
-    /// What to say of a folder that the user did not name; `None` for one that was.
+    /// A note that names a folder which the user did not name.
     pub(crate) fn note(&self) -> Option<String> {
         match (&self.first, &self.named[..]) {
             (DataDir::Sample(_), _) => {
@@ -96,8 +96,8 @@ impl DataFolders {
         }
     }
 
-    /// The location of a collection of this kind, and what to say of it: the data folder, if the user
-    /// named one, or else the usual folder, or the built-in sample.
+    /// The location of a collection of this kind, with a note if the user did not name it: the data folder
+    /// that was named, or else the usual folder, or the built-in sample.
     pub(crate) fn of_kind(&self, kind: &Kind) -> (DataDir, Option<String>) {
         if self.were_named() || kind.usual == USUAL_DATA {
             return (self.first.clone(), self.note());

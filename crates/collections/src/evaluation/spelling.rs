@@ -88,9 +88,10 @@ pub(crate) fn other_spellings(id: &str) -> impl Iterator<Item = String> + '_ {
     spellings.into_iter().chain(other_zeros(id)).filter(move |other| other != id)
 }
 
-/// An id with up to this many zeros before one of its numbers.
+/// The most zeros that are tried before a number of an id.
 const MOST_ZEROS: usize = 8;
 
+/// An id with other zeros before one of its numbers.
 fn other_zeros(id: &str) -> Vec<String> {
     let is_digit = |byte: &u8| byte.is_ascii_digit();
     let mut spellings = Vec::new();

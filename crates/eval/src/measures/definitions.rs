@@ -172,10 +172,10 @@ fn precision(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgem
 /// nDCG@k = DCG@k / ideal DCG@k, with DCG@k = Σ gain / log₂(rank + 1) over the first k ranks.
 ///
 /// The gain of a document is its grade, 2^grade − 1 with `dcg='exp-log2'`, or what `gains` puts in place of
-/// its grade; 0 if it is not judged or that is negative. The ideal ranking is all judged documents by descending grade, retrieved or
-/// not. Sources: Järvelin and Kekäläinen, *Cumulated gain-based evaluation of IR techniques*, TOIS
-/// 2002, in the form of `trec_eval`'s `ndcg` and `ndcg_cut_k`; the exponential gain is that of Burges et
-/// al., *Learning to rank using gradient descent*, ICML 2005, as in `gdeval`.
+/// its grade; 0 if it is not judged or that is negative. The ideal ranking is all judged documents by
+/// descending gain, retrieved or not. Sources: Järvelin and Kekäläinen, *Cumulated gain-based evaluation of
+/// IR techniques*, TOIS 2002, in the form of `trec_eval`'s `ndcg` and `ndcg_cut_k`; the exponential gain is
+/// that of Burges et al., *Learning to rank using gradient descent*, ICML 2005, as in `gdeval`.
 fn ndcg(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
     let gain = |grade: i32| match by.gain {
         Gain::Exponential => exponential_gain(grade),

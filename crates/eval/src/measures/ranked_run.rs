@@ -154,7 +154,7 @@ mod tests {
             let judged = |(name, (_, grade)): (&String, &(i32, i32))| Judgement {
                 topic: "1".into(), document: name.as_str().into(), relevance: *grade,
             };
-            // Those of grade 4 are not judged.
+            // Grade 4 stands for a document that is not judged.
             let judged: Vec<Judgement> = names.iter().zip(&lines).filter(|(_, line)| line.1 < 4).map(judged).collect();
             let qrels = Qrels::from_judgements("q", &judged).unwrap();
             let scored = |nudge: f64| -> Vec<(&str, &str, f64)> {

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 pub(super) trait Asked: Sized + Sync {
     /// A parsed answer, as it is cached and recorded.
     type Answer: Serialize + DeserializeOwned;
-    /// What is learned from answers.
+    /// Facts that answers tell, such as the length of vectors.
     type Learned: Default + Sync;
 
     /// Sends a call.

@@ -82,7 +82,7 @@ struct Bm25Keys {
     k1: Option<f64>,
     /// How strongly long documents are penalised, from 0 to 1 (0.75).
     b: Option<f64>,
-    /// What a word adds at least (1 for `bm25plus`, 0.5 for `bm25l`).
+    /// The least that a word adds (1 for `bm25plus`, 0.5 for `bm25l`).
     delta: Option<f64>,
     /// The smoothing of `ql`, instead of `k1`, `b` and `delta` (1000).
     mu: Option<f64>,
