@@ -41,6 +41,8 @@ pub struct Tokenize {
     tokenizer: Tokenizer,
     /// True if special tokens are put around texts.
     marks_ends: bool,
+    /// True if the model computes nothing for a text without any token.
+    needs_tokens: bool,
     /// The prompts of requests and of documents.
     prompts: [String; 2],
     most: usize,
@@ -80,6 +82,7 @@ impl Tokenize {
         Ok(Self {
             tokenizer,
             marks_ends: true,
+            needs_tokens: true,
             prompts,
             most,
             cut_at,
@@ -106,6 +109,7 @@ impl Tokenize {
         Ok(Self {
             tokenizer,
             marks_ends: false,
+            needs_tokens: false,
             prompts,
             most,
             cut_at,
@@ -115,6 +119,13 @@ impl Tokenize {
             read,
             name,
         })
+    }
+
+    /// Takes texts without any token, in which the model finds no words.
+    #[must_use]
+    pub fn with_empty_texts(mut self) -> Self {
+        self.needs_tokens = false;
+        self
     }
 
     /// The word of a number; the number itself if there is none.
@@ -222,7 +233,7 @@ impl Tokenize {
         let add_special_tokens = || self.tokenizer.post_process(first, second, self.marks_ends);
         let encoding = guard::call(Path::new(&self.name), add_special_tokens)?;
         let (ids, segments) = (to_i64(encoding.get_ids()), to_i64(encoding.get_type_ids()));
-        if self.marks_ends && ids.is_empty() {
+        if self.needs_tokens && ids.is_empty() {
             let hint = "this tokenizer puts no marks around texts: leave out those without words";
             bail!(&*self.name, "a text with a token", "one without any", hint);
         }

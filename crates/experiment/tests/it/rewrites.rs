@@ -204,7 +204,7 @@ hint: remove one of the two, or give it an id of its own
 error: @/r.tsv:1
   expected: a JSON object, or an id, a tab and a text
      found: `101 a`
-hint: a line is {"id": …, "text": …}, {"id": …, "said": [{"user": …}, …]}, or an id, a tab and a text
+hint: a line is {"id": …, "text": …}, {"id": …, "said": [{"user": …}, …]}, or an id, a tab and a text; a table or CSV may name its columns in the first line
 
 "#]]
     );
@@ -214,7 +214,7 @@ hint: a line is {"id": …, "text": …}, {"id": …, "said": [{"user": …}, �
 error: @/r.tsv:1
   expected: a request that is not empty
      found: an empty one
-hint: a line is {"id": …, "text": …}, {"id": …, "said": [{"user": …}, …]}, or an id, a tab and a text
+hint: a line is {"id": …, "text": …}, {"id": …, "said": [{"user": …}, …]}, or an id, a tab and a text; a table or CSV may name its columns in the first line
 
 "#]]
     );
@@ -224,7 +224,7 @@ hint: a line is {"id": …, "text": …}, {"id": …, "said": [{"user": …}, �
 error: @/r.jsonl:1
   expected: a text at `text`
      found: `1`
-hint: a line is {"id": …, "text": …}, {"id": …, "said": [{"user": …}, …]}, or an id, a tab and a text
+hint: a line is {"id": …, "text": …}, {"id": …, "said": [{"user": …}, …]}, or an id, a tab and a text; a table or CSV may name its columns in the first line
 
 "#]]
     );
@@ -245,7 +245,7 @@ hint: a line is {"id": …, "text": …}, or an id, a tab and a text
 error: @/none.tsv:1: empty file
   expected: lines with requests
      found: nothing
-hint: a line is {"id": …, "text": …}, {"id": …, "said": [{"user": …}, …]}, or an id, a tab and a text
+hint: a line is {"id": …, "text": …}, {"id": …, "said": [{"user": …}, …]}, or an id, a tab and a text; a table or CSV may name its columns in the first line
 
 "#]]
     );
