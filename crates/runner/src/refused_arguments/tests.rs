@@ -57,7 +57,7 @@ fn missing_and_unknown_arguments_are_named_with_the_form_of_the_command() {
             "rise",
             "no more arguments",
             "`rise`",
-            "write `clariq rank [OPTIONS] <SYSTEM> [TEXT]...`; a text with blanks is one argument in quotes",
+            "write `clariq rank [OPTIONS] [SYSTEM] [TEXT]...`; a text with blanks is one argument in quotes",
         ),
         (
             "ask bm25-conversation saturn",
