@@ -154,7 +154,7 @@ impl<'a> Session<'a> {
 
     /// Begins to count the answers of models, for a run over so many requests; `None` if their number is not
     /// known.
-    pub fn begin_answers(&self, requests: Option<usize>) {
+    pub(crate) fn begin_answers(&self, requests: Option<usize>) {
         self.tallies.begin(requests);
     }
 
@@ -172,7 +172,7 @@ impl<'a> Session<'a> {
     /// # Errors
     ///
     /// More answers for a use had another form than may have.
-    pub fn end_answers(&self) -> Result<()> {
+    pub(crate) fn end_answers(&self) -> Result<()> {
         self.tallies.end()
     }
 

@@ -144,23 +144,15 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
             RequestReader::new(name, lines, session.documents, config.ranks_statements());
         if format == Format::Trec { requests.with_unique_ids() } else { requests }
     };
-    let known = archive.as_ref().map(|archive| {
-        let lines = Box::new(BufReader::new(archive.open()?));
-        check(&printer, reader(archive.name(), lines), arguments.skip_bad)
-    });
-    let known = known.transpose()?;
-    if arguments.skip_bad && !arguments.batch {
-        // After this check, an error concerns a line or a server.
-        printer.system.rank(&[UserRequest::dummy()])?;
+    if let Some(archive) = archive.as_ref().filter(|_| !arguments.skip_bad) {
+        check(&printer, reader(archive.name(), Box::new(BufReader::new(archive.open()?))))?;
     }
-    session.begin_answers(known);
     let mut requests = reader(name, lines);
     let bad = if arguments.batch {
         rank_batch(&printer, &mut requests, arguments.skip_bad)?
     } else {
         rank_each(&printer, &mut requests, arguments.skip_bad)?
     };
-    session.end_answers()?;
     if let Some(rewrites) = &config.rewrites {
         let (all, missing) = printer.answered.get();
         rewrites.report_missing(missing, all, settings);
@@ -250,26 +242,21 @@ fn usual_system(settings: &Settings) -> &'static str {
     if is_clariq { "bm25" } else { "bm25-english" }
 }
 
-/// Reads a file to its end, and counts its requests: none of them is answered before it is known that all
-/// will be.
-fn check(printer: &Printer, mut requests: RequestReader, skip_bad: bool) -> Result<usize> {
-    let mut count = 0;
+/// Reads a file to its end: none of its requests is answered before it is known that all will be.
+fn check(printer: &Printer, mut requests: RequestReader) -> Result<()> {
     while let Some(next) = requests.read_next()? {
-        match next {
-            Ok(query) => {
-                printer.check_depth(&query)?;
-                count += 1;
-            }
-            Err(_) if skip_bad => {}
-            Err(problem) => return Err(problem.into()),
-        }
+        printer.check_depth(&next?)?;
     }
-    Ok(count)
+    Ok(())
 }
 
 /// Answers each line as soon as it is read. Returns the number of bad lines.
 fn rank_each(printer: &Printer, requests: &mut RequestReader, skip_bad: bool) -> Result<u64> {
     let mut bad = 0;
+    if skip_bad {
+        // After this check, an error concerns a line or a server.
+        printer.system.rank(&[UserRequest::dummy()])?;
+    }
     while let Some(next) = requests.read_next()? {
         if let Ok(query) = &next {
             printer.check_depth(query)?;

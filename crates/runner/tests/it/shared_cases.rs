@@ -3,6 +3,7 @@
 
 use crate::common::{Bench, root};
 use std::path::PathBuf;
+use std::process::Command;
 
 /// A case: its name, the command in the folder of the cases, the exit status, and a part of the output.
 type Case = (&'static str, &'static str, i32, &'static str);
@@ -142,4 +143,22 @@ fn a_shared_encoder_lower_cases_as_its_settings_say() {
     };
     assert!(!of("lower").is_empty());
     assert_eq!(of("lower"), of("upper"));
+}
+
+/// `check.sh` says for each of the later cases whether it comes out right.
+#[test]
+fn the_later_shared_cases_come_out_right() {
+    let check = root().join("../shared/cases/public-reports-2/check.sh");
+    if !check.exists() {
+        println!("skipped: the cases are not at {}", check.display());
+        return;
+    }
+    let checked = Command::new("bash")
+        .arg(check)
+        .arg(env!("CARGO_BIN_EXE_clariq"))
+        .env("PYTHONPATH", root().join("python"))
+        .output()
+        .expect("bash");
+    let seen = String::from_utf8_lossy(&checked.stdout);
+    assert!(checked.status.success() && seen.matches("right ").count() > 10, "{seen}");
 }
