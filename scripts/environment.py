@@ -1,5 +1,6 @@
 """What scripts share: the clone, the cache, commands, and virtual environments in the cache."""
 
+import ast
 import json
 import os
 import shlex
@@ -39,3 +40,18 @@ def python_with(name, packages, optional=()):
             say(f"without {', '.join(optional)}")
         marker.write_text(pins)
     return python
+
+
+def start_again_with(name, packages):
+    """Starts the script again with the Python of `python_with`, before it imports what the packages bring."""
+    python = python_with(name, packages)
+    if Path(sys.prefix) != python.parents[1]:
+        os.execv(python, [python, *sys.argv])
+
+
+def declared(script):
+    """The title of a script and its constant PACKAGES, without importing it."""
+    tree = ast.parse(script.read_text("utf-8"))
+    packages = [ast.literal_eval(node.value) for node in tree.body
+                if isinstance(node, ast.Assign) and node.targets[0].id == "PACKAGES"]
+    return ast.get_docstring(tree).partition("\n\n")[0].replace("\n", " "), packages[0]
