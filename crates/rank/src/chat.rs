@@ -177,10 +177,10 @@ impl Chat {
         }
         let format = context.models.chat_model(&self.model_name())?.format();
         if let Some(form) = form.as_ref().filter(|form| !form.is_offered(format)) {
-            let expected = "a model that writes JSON, for a {}";
+            let expected = format!("a model that writes JSON, for a {}", form.key());
             let hint = "`format = \"text\"` has queries, questions and responses alone";
             let at = format!("[models.{}]", self.model);
-            bail!(at, (expected.replace("{}", form.key())), "format = \"text\"", hint);
+            bail!(at, expected, "format = \"text\"", hint);
         }
         let sentence = form.as_ref().map(|form| form.sentence(format)).unwrap_or_default();
         let messages = self.prompt.messages(&WithForm { values, form: sentence })?;

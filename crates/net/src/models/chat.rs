@@ -3,7 +3,7 @@
 use super::calls::{Call, CallAnswer};
 use super::completion::{Alternative, ChatResponse, Content, ResponseMessage, ResponseToken};
 use super::endpoint::{Asked, Endpoint};
-use super::parameters::Parameters;
+use super::parameters::{Parameters, RESPONSE_FORMAT};
 use super::server::{MOST_OF_AN_ANSWER, without_folder};
 use super::special::{behind_special_tokens, without_special_tokens};
 use super::table::{Dialect, ModelTable, ServedKind, ServerConfig, is_default, table};
@@ -24,8 +24,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const BYTES_BESIDE_TOKENS: u64 = 64 << 10;
 const BYTES_OF_A_TOKEN: u64 = 512;
 const BYTES_OF_AN_ALTERNATIVE: u64 = 512;
-/// The parameter that tells a server the form of an answer.
-const RESPONSE_FORMAT: &str = "response_format";
 /// Characters of a reason for the end of a completion.
 const SHOWN: usize = 60;
 /// How far a log-probability may be above 0 by the rounding of a server.

@@ -16,8 +16,8 @@ const SET_BY_USES: [&str; 3] = ["max_tokens", "temperature", "seed"];
 /// Parameters that would change what is asked, or how the answer is read.
 const NOT_SET: [&str; 7] =
     ["model", "messages", STREAM, "n", "logprobs", "top_logprobs", RESPONSE_FORMAT];
-/// The parameter that the key `format` sets.
-const RESPONSE_FORMAT: &str = "response_format";
+/// The parameter that tells a server the form of an answer, which the key `format` sets.
+pub(super) const RESPONSE_FORMAT: &str = "response_format";
 /// The parameter for an answer in pieces. Some models give no other.
 const STREAM: &str = "stream";
 /// `OpenAI`'s newer name of `max_tokens`, which takes its place.
