@@ -131,5 +131,5 @@ def as_lines(requests: Iterable[Request]) -> List[str]:
             place of several.
         ValueError: If two keys of a request mean the same.
     """
-    rows = records(requests, "request", _KEYS)
+    rows = records(requests, "requests", _KEYS)
     return [as_line({"id": str(position), **row}) for position, row in enumerate(rows, start=1)]

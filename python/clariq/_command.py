@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from pathlib import Path
 from typing import Callable, List, Optional, Sequence, Tuple, Type
+
+
+def by_argument(message: str) -> str:
+    """A message of the command with arguments and their rows in place of files that nobody else knows: what a
+    function writes is named after its argument, and has a line for each row."""
+    folder = re.escape(os.path.join(tempfile.gettempdir(), "clariq-"))
+    written = re.compile(folder + r"\w+/(.+?)(?:\.run|\.jsonl)?(?::(\d+))?(?=[`:\s]|$)")
+    return written.sub(lambda at: at[1] + (f", row {at[2]}" if at[2] else ""), message)
 
 
 class ClariqError(RuntimeError):
@@ -37,6 +47,7 @@ class ProcessDied(ClariqError):
 
 def failure(status: int, message: str) -> ClariqError:
     """The error for a command that ended with this status, other than 0."""
+    message = by_argument(message)
     if status > 0:
         return ClariqError(status, message)
     try:

@@ -138,8 +138,8 @@ def compare(
     options += [f"--measure={name}" for name in dict.fromkeys(map(str, given))]
     # The files of runs that are none are kept as long as the comparison, for `to_latex`.
     folder = tempfile.TemporaryDirectory(prefix="clariq-")
-    names = _files(runs, folder.name)
-    options += [*_words(names, folder.name, baseline, split, data, qrels), *arguments]
+    names, judged = _files(runs, folder.name, qrels)
+    options += [*_words(names, judged, baseline, split, data), *arguments]
     if fail_if_worse is not None:
         _require_held([*options, f"--fail-if-worse={fail_if_worse!r}", "--", *names])
     words = ["--quiet", "compare", *options]
@@ -208,8 +208,8 @@ def assert_not_worse(
     options += [] if groups is None else [f"--groups={os.fspath(groups)}"]
     options += [f"--{flag}" for flag, on in (("any-group", any_group), ("strict", strict)) if on]
     with tempfile.TemporaryDirectory(prefix="clariq-") as folder:
-        names = _files({"baseline": baseline, "run": run}, folder)
-        options += [*_words(names, folder, None, split, data, qrels), *arguments]
+        names, judged = _files({"baseline": baseline, "run": run}, folder, qrels)
+        options += [*_words(names, judged, None, split, data), *arguments]
         print(_require_held([*options, "--", *names]))
 
 
@@ -264,40 +264,41 @@ def report(
     words = ["--quiet", "report", f"--output={os.fspath(output)}"]
     words += [] if title is None else [f"--title={title}"]
     with tempfile.TemporaryDirectory(prefix="clariq-") as folder:
-        names = _files(runs, folder)
-        words += _words(names, folder, baseline, split, data, qrels)
+        names, judged = _files(runs, folder, qrels)
+        words += _words(names, judged, baseline, split, data)
         done = run_process([*words, *arguments, "--", *names])
     warn(done.stderr)
     return Path(output)
 
 
-def _files(runs: Runs, folder: str) -> Dict[str, str]:
-    """The names of runs by their files. Those that are no files are written to `folder`."""
+def _files(runs: Runs, folder: str, qrels: Optional[Scored]) -> Tuple[Dict[str, str], Optional[str]]:
+    """The names of runs by their files, and the file of judgements. Those that are no files are written to
+    `folder`."""
+    judged = None if qrels is None else qrels_path(qrels, folder)
     if not isinstance(runs, Mapping):
         if not all(isinstance(run, (str, os.PathLike)) for run in runs):
             raise TypeError("runs: a list of files, or a mapping of names to runs that are no files")
-        return {os.fspath(run): os.fspath(run) for run in runs}
+        return {os.fspath(run): os.fspath(run) for run in runs}, judged
     files = {}
     for name, run in runs.items():
         if "/" in name or name.startswith("."):
             raise ValueError(f"a name of a run becomes that of a file: {name!r}")
-        files[run_path(run, f"{folder}/{name}.run")] = name
+        files[run_path(run, f"{folder}/{name}.run", judged)] = name
     if len(files) != len(runs):
         raise ValueError("two names have the same run")
-    return files
+    return files, judged
 
 
 def _words(
     names: Mapping[str, str],
-    folder: str,
+    judged: Optional[str],
     baseline: Optional[str],
     split: Optional[str],
     data: "os.PathLike[str] | str | None",
-    qrels: Optional[Scored],
 ) -> List[str]:
     words = data_arguments(data)
     words += [] if split is None else [f"--split={split}"]
-    words += [] if qrels is None else [f"--qrels={qrels_path(qrels, folder)}"]
+    words += [] if judged is None else [f"--qrels={judged}"]
     if baseline is not None:
         # A name, or a file beside the runs.
         file = next((file for file, name in names.items() if name == baseline), baseline)

@@ -26,7 +26,7 @@ def written(documents: Iterable[Document], data: object) -> str:
     Raises:
         TypeError: If a document is neither a text nor a mapping, or if one is given in place of
             several.
-        ValueError: If there is `data`, too, if two keys of a document mean the same, or if there
+        ValueError: If there is `data`, too, if there is none, if two keys of a document mean the same, or if there
             is an id by none of the known keys.
     """
     if data is not None:
@@ -34,9 +34,11 @@ def written(documents: Iterable[Document], data: object) -> str:
     folder = tempfile.mkdtemp(prefix="clariq-")
     try:
         with open(os.path.join(folder, "documents.jsonl"), "w", encoding="utf-8") as file:
-            rows = records(documents, "document", _KEYS)
-            for position, row in enumerate(rows, start=1):
+            position = 0
+            for position, row in enumerate(records(documents, "documents", _KEYS), start=1):
                 file.write(as_line(_with_id(row, position)) + "\n")
+        if position == 0:
+            raise ValueError("documents: none")
     except BaseException:
         remove(folder)
         raise
@@ -48,7 +50,7 @@ def _with_id(row: Dict[str, Any], position: int) -> Dict[str, Any]:
         return row
     # Another key may be an id that would be lost.
     if not row.keys() <= {"title", "text"}:
-        raise ValueError(f"a document with the key `id`, not with {listed(row)} alone")
+        raise ValueError(f"documents, row {position}: a key `id`, not {listed(row)} alone")
     return {"id": str(position), **row}
 
 

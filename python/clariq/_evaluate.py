@@ -9,7 +9,7 @@ import warnings
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
 
 from ._answer import Answer
-from ._command import data_arguments, run_process
+from ._command import by_argument, data_arguments, run_process
 from ._extras import as_html, frame
 from ._records import listed, records
 
@@ -107,12 +107,9 @@ def evaluate(
     words += ["--per-topic"] if per_topic else []
     words += [] if keep is None else [f"--output={os.fspath(keep)}"]
     with tempfile.TemporaryDirectory(prefix="clariq-") as folder:
-        if qrels is not None:
-            judged = qrels_path(qrels, folder)
-            words.append(f"--qrels={judged}")
-            if isinstance(run, (Mapping, list)) and not run:
-                run = {_first_request(judged): {}}
-        done = run_process([*words, "--", run_path(run, f"{folder}/run")])
+        judged = None if qrels is None else qrels_path(qrels, folder)
+        words += [] if judged is None else [f"--qrels={judged}"]
+        done = run_process([*words, "--", run_path(run, f"{folder}/run", judged)])
     warn(done.stderr)
     # The rows have the canonical name of each measure, in the order of the names; with the values
     # of topics, measures take turns.
@@ -130,22 +127,17 @@ def evaluate(
     return values
 
 
-def _first_request(qrels: str) -> str:
-    """The first request with a judgement: a run without any request is one that answers it with nothing."""
-    with open(qrels, encoding="utf-8") as file:
-        return next((line.split()[0] for line in file if line.strip()), "")
-
-
 def warn(messages: str) -> None:
     """Issues the warnings of the command as warnings at the caller's caller."""
-    for line in messages.splitlines():
+    for line in by_argument(messages).splitlines():
         if line.startswith("warning: "):
             warnings.warn(line[len("warning: ") :], stacklevel=3)
 
 
-def run_path(run: Scored, path: str) -> str:
-    """The path of a run; a mapping or a frame is written to `path`."""
-    return _path(run, path, ["score"], _hit, "run")
+def run_path(run: Scored, path: str, judged: Optional[str]) -> str:
+    """The path of a run; a mapping, answers or a frame are written to `path`. One without requests answers a
+    request of the file of judgements with nothing."""
+    return _path(run, path, ["score"], _hit, "run", judged)
 
 
 def qrels_path(qrels: Scored, folder: str) -> str:
@@ -175,6 +167,7 @@ def _path(
     columns: List[str],
     line: Callable[[str, str, Any], str],
     argument: str,
+    judged: Optional[str] = None,
 ) -> str:
     """The path of a file; a mapping, answers or a frame are written to `path`."""
     if isinstance(given, (str, os.PathLike)):
@@ -187,6 +180,10 @@ def _path(
             except (TypeError, ValueError) as error:
                 row = f"{topic!r}, {document!r}, {value!r}"
                 raise ValueError(f"{argument}, row {position}: {error}: {row}") from None
+    if position == 0 and judged is not None:
+        with open(judged, encoding="utf-8") as file:
+            first = next((words.split()[0] for words in file if words.strip()), "")
+        return _path({first: {}}, path, columns, line, argument)
     if position == 0:
         raise ValueError(f"{argument}: no request; {{request: {{}}}} is one without documents")
     return path
@@ -203,7 +200,9 @@ def _id(given: Any) -> str:
 
 def _rows(given: Any, columns: List[str], argument: str) -> Iterator[Tuple[Any, Any, Any]]:
     value_key = columns[0]
-    if isinstance(given, list) and given and all(isinstance(one, Answer) for one in given):
+    if isinstance(given, Answer):
+        given = [given]
+    if isinstance(given, list) and all(isinstance(one, Answer) for one in given):
         given = {one.id: {hit.id: hit.score for hit in one.ranking} for one in given}
     if isinstance(given, Mapping):
         for topic, values in given.items():
@@ -219,8 +218,11 @@ def _rows(given: Any, columns: List[str], argument: str) -> Iterator[Tuple[Any, 
     names = {"query_id": "qid", "doc_id": "docno", **{name: value_key for name in columns}}
     wanted = ["qid", "docno", value_key]
     if not hasattr(given, "columns"):
+        if not isinstance(given, Iterable):
+            expected = "a file, answers, {request: {document: value}} or a frame"
+            raise TypeError(f"{argument}: {expected}, not {type(given).__name__}")
         # Named tuples, as those of ir_measures and ir_datasets.
-        for row in records(given, "row", names):
+        for row in records(given, argument, names):
             if not row.keys() >= set(wanted):
                 expected = f"rows with qid, docno and {' or '.join(columns)}"
                 raise KeyError(f"{argument}: {expected}, not {listed(row)}")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence
 
 from ._command import data_arguments, run_process
-from ._evaluate import warn
+from ._documents import Document, remove, written
+from ._evaluate import Scored, run_path, warn
 from ._extras import as_html, frame
 
 
@@ -64,7 +66,7 @@ def tune(
 
 
 def validate(
-    *files: "os.PathLike[str] | str",
+    *files: Scored,
     split: Optional[str] = None,
     data: "os.PathLike[str] | str | None" = None,
     arguments: Sequence[str] = (),
@@ -72,7 +74,7 @@ def validate(
     """Checks runs, or submissions, as ``clariq validate`` does.
 
     Args:
-        files: The files.
+        files: The files; or runs, as ``clariq.evaluate`` takes them.
         split: Their split.
         data: The folder of the collection, as in ``clariq.run``.
         arguments: Further arguments of the command.
@@ -87,7 +89,9 @@ def validate(
     """
     words = ["validate", "--format=json", *data_arguments(data)]
     words += [] if split is None else [f"--split={split}"]
-    done = run_process([*words, *arguments, "--", *map(os.fspath, files)])
+    with tempfile.TemporaryDirectory(prefix="clariq-") as folder:
+        names = [run_path(file, f"{folder}/run{at}", None) for at, file in enumerate(files, start=1)]
+        done = run_process([*words, *arguments, "--", *names])
     warn(done.stderr)
     rows: List[Dict[str, Any]] = json.loads(done.stdout)
     return rows
@@ -99,6 +103,7 @@ def explain(
     system: "os.PathLike[str] | str" = "bm25",
     *,
     data: "os.PathLike[str] | str | None" = None,
+    documents: Optional[Iterable[Document]] = None,
     arguments: Sequence[str] = (),
 ) -> str:
     """Explains how the score of a document was computed, as text.
@@ -108,11 +113,17 @@ def explain(
         document: The id of the document.
         system: The name of a built-in system, or a TOML file.
         data: The folder of the collection, as in ``clariq.run``.
+        documents: The documents in place of a folder, as in ``clariq.rank``.
         arguments: Further arguments of the command.
 
     Raises:
         ClariqError: If the system, the request or the document are refused.
         FileNotFoundError: If there is no command.
     """
-    words = ["--quiet", "explain", f"--system={os.fspath(system)}", *data_arguments(data)]
-    return run_process([*words, *arguments, "--", request, document]).stdout
+    folder = None if documents is None else written(documents, data)
+    try:
+        words = ["--quiet", "explain", f"--system={os.fspath(system)}", *data_arguments(folder or data)]
+        return run_process([*words, *arguments, "--", request, document]).stdout
+    finally:
+        if folder is not None:
+            remove(folder)

@@ -24,6 +24,8 @@ def test_a_request_that_is_answered_with_nothing_counts_0():
     for run in ({"1": {}, "2": {}}, {"1": {}}, {}, clariq.Answers()):
         scores = clariq.evaluate(run, ["RR", "nDCG@10", "Judged@5"], qrels=QRELS)
         assert set(scores.values()) == {0.0}
+        compared = clariq.compare({"one": {"1": {"2": 1.0}}, "none": run}, "RR", qrels=QRELS)
+        assert [row.mean for row in compared] == [0.5, 0.0]
 
 
 def test_measures_are_those_of_the_command_unless_they_are_named(answers, tmp_path):
@@ -38,6 +40,24 @@ def test_errors_name_the_argument_and_the_row():
         clariq.evaluate({"1": {"a": 2.0}}, qrels={"1": {"a": 0.5}})
     with pytest.raises(TypeError, match="^runs: a list of files, or a mapping"):
         clariq.compare([{"1": {"a": 2.0}}], qrels=QRELS)
+    with pytest.raises(TypeError, match="^run: a file, answers, .*, not NoneType"):
+        clariq.evaluate(None, qrels=QRELS)
+    with pytest.raises(TypeError, match="^documents, row 2: a text or a mapping, not tuple"):
+        clariq.rank(["a"], documents=["a", ("b", "c")])
+    with pytest.raises(ValueError, match="^documents: none"):
+        clariq.rank(["a"], documents=[])
+
+
+def test_errors_of_the_command_name_the_argument_and_the_row():
+    for call in (
+        lambda: clariq.evaluate({"1": {"a": 1.0}, "2": {"b": float("nan")}}, qrels=QRELS),
+        lambda: clariq.compare({"one": {"1": {"a": 1.0}}}, qrels=QRELS),
+        lambda: clariq.rank(["a"], documents=[{"id": "1", "text": "a"}, {"id": "1", "text": "b"}]),
+        lambda: clariq.Ranker(documents=[{"id": "1", "text": None}]).rank("a"),
+    ):
+        with pytest.raises(clariq.ClariqError, match="run, row 2|`one` alone|documents, row [12]") as caught:
+            call()
+        assert "clariq-" not in str(caught.value)
 
 
 def test_tables_are_for_notebooks_and_papers(answers):
@@ -64,4 +84,6 @@ def test_runs_are_checked_and_scores_explained(tmp_path):
     (tmp_path / "bad.run").write_text("1 Q0\n")
     with pytest.raises(clariq.ClariqError, match="bad.run:1"):
         clariq.validate(tmp_path / "bad.run", split="dev")
+    assert [row["verdict"] for row in clariq.validate({"1": {"Q00216": 1.0}}, split="dev")] == ["accepted"]
     assert "sum over the tokens" in clariq.explain("Tell me about Saturn", "Q00216")
+    assert "`bread`" in clariq.explain("why does bread rise", "2", "bm25-english", documents=TEXTS)

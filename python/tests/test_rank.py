@@ -50,7 +50,7 @@ def test_requests_may_be_those_of_other_libraries():
         assert clariq.rank(requests, depth=3) == expected
     with pytest.raises(clariq.ClariqError, match="a key `text` or `said`"):
         clariq.rank(frame.rename(columns={"query": "topic"}))
-    with pytest.raises(ValueError, match="one key for `id`, not with id, qid, text"):
+    with pytest.raises(ValueError, match="^requests, row 1: one key for `id`, not id, qid, text"):
         clariq.rank([{"id": "1", "qid": "2", "text": "tents"}])
 
 
@@ -64,9 +64,9 @@ def test_ids_may_be_the_index_of_a_frame():
     assert clariq.rank(requests, "bm25-english", documents=indexed) == expected
     assert clariq.rank(requests.reset_index(), "bm25-english", documents=documents) == expected
     for frame, reason in (
-        (indexed.rename_axis(None), "the ids of documents are a column"),
+        (indexed.rename_axis(None), "^documents: a frame with a column of ids"),
         (documents.set_axis(["text", "text"], axis=1), "one name each"),
-        (documents.set_axis([0, 1], axis=1), "not with 0, 1 alone"),
+        (documents.set_axis([0, 1], axis=1), "not 0, 1 alone"),
     ):
         with pytest.raises(ValueError, match=reason):
             clariq.rank(requests, "bm25-english", documents=frame)
@@ -78,7 +78,7 @@ def test_ids_may_be_the_index_of_a_series():
     documents = pandas.Series(["tea", "a bike"], index=pandas.Index(["d7", "d9"], name="docno"))
     answer = clariq.rank(requests, "bm25-english", documents=documents)[0]
     assert (answer.id, [hit.id for hit in answer.ranking]) == ("q7", ["d7"])
-    with pytest.raises(ValueError, match="the ids of documents are a column"):
+    with pytest.raises(ValueError, match="^documents: a frame with a column of ids"):
         clariq.rank(requests, "bm25-english", documents=documents.rename_axis(None))
     without_ids = clariq.rank(pandas.Series(["tea"]), "bm25-english", documents=["tea"])
     assert without_ids[0].ranking[0].id == "1"
@@ -140,7 +140,7 @@ def test_documents_may_be_those_of_other_libraries():
         assert [hit.id for hit in answer.ranking] == ["d1"]
     answer = clariq.rank(["bike"], "bm25-english", documents=[{"text": "a bike"}, "tea"])[0]
     assert [hit.id for hit in answer.ranking] == ["1"]
-    with pytest.raises(ValueError, match="the key `id`, not with pid, text alone"):
+    with pytest.raises(ValueError, match="^documents, row 1: a key `id`, not pid, text alone"):
         clariq.rank(["bike"], "bm25-english", documents=[{"pid": "d1", "text": "a bike"}])
     with pytest.raises(TypeError, match="not one str"):
         clariq.rank(["bike"], "bm25-english", documents="a bike")
