@@ -2,7 +2,8 @@
 
 use clariq_core::{Error, Findings, problem};
 use clariq_files::{FileContent, MOST_OF_A_TABLE, Sink, Source};
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// The findings of a check of a data folder.
 #[derive(Debug, Clone, Default)]
@@ -38,14 +39,26 @@ impl CheckReport {
         Ok(input.map(|input| parse(&input, &mut |problem| self.findings.add(problem))))
     }
 
-    /// Lists a file of the folder that no command reads.
-    pub fn add_unread(&mut self, file: &Path) {
-        let name = Source::new(file).name();
-        let hint = "the documentation lists the names that are read (reference, Formats)";
-        let found = "a file that is not read";
-        let problem = problem!(&*name, "files with names that are read", found, hint);
-        self.files.push(name);
-        self.findings.add(problem.warning());
+    /// Lists files of the folder that no command reads: several in one folder as that folder.
+    pub fn add_unread(&mut self, files: &[PathBuf]) {
+        let mut of_folders: BTreeMap<Option<&Path>, (&Path, usize)> = BTreeMap::new();
+        for file in files {
+            of_folders.entry(file.parent()).or_insert((file, 0)).1 += 1;
+        }
+        for (folder, (first, count)) in of_folders {
+            let shown = first.file_name().unwrap_or_default().to_string_lossy();
+            let (path, found) = match (count, folder) {
+                (2.., Some(folder)) => {
+                    (folder, format!("{count} that are not read, such as `{shown}`"))
+                }
+                _ => (first, "a file that is not read".to_owned()),
+            };
+            let name = Source::new(path).name();
+            let hint = "the documentation lists the names that are read (reference, Formats)";
+            let problem = problem!(&*name, "files with names that are read", found, hint);
+            self.files.push(name);
+            self.findings.add(problem.warning());
+        }
     }
 
     /// Turns a problem of a file into a finding.

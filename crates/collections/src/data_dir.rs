@@ -34,13 +34,12 @@ pub(crate) fn paths_of(folder: &Path, below: &[&str], name: &str) -> Vec<PathBuf
 /// False for files that are known to hold something else: descriptions, and what `clariq` writes.
 pub(crate) fn may_hold_data(path: &Path) -> bool {
     const OF_SYSTEMS: [&str; 2] = ["thumbs.db", "desktop.ini"];
-    const ENDINGS: [&str; 16] = [
+    const ENDINGS: [&str; 15] = [
         ".run.json",
         ".run",
         ".need",
         ".toml",
         ".html",
-        ".md",
         ".rst",
         ".log",
         ".py",

@@ -304,6 +304,12 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
             problem!(at, "an id that no other document has", found, hint)
         },
     )?;
+    if let Some(folder) = &form.texts_in {
+        // A row for all of them, and one for each with a finding.
+        let faulty: HashSet<&str> = report.findings.iter().map(|one| &*one.first.at.file).collect();
+        report.files.retain(|file| faulty.contains(&**file));
+        report.files.push(format!("{} ({} texts)", folder.display(), files.len()));
+    }
     report.notes.extend(form.described().map(|names| format!("documents: {names}")));
     if ids.is_empty() && !report.findings.has_errors() {
         report.note::<()>(Err(no_documents(data)))?;
@@ -350,9 +356,7 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
         })?;
     }
     // Problems of the folder were reported above.
-    for file in folder.unread().unwrap_or_default() {
-        report.add_unread(&file);
-    }
+    report.add_unread(&folder.unread().unwrap_or_default());
     report.findings.sort(&report.files);
     Ok(report)
 }

@@ -72,13 +72,16 @@ impl Findings {
 
     /// Counts the problems of one severity in a file, every occurrence of a fact included.
     pub fn count(&self, file: &str, severity: Severity) -> usize {
-        let mut count = 0;
-        for finding in &self.findings {
-            if finding.first.at.file == file && finding.first.severity == severity {
-                count += finding.count;
-            }
+        self.counts().get(&(file, severity)).copied().unwrap_or_default()
+    }
+
+    /// Counts the problems of each severity in every file that has any.
+    pub fn counts(&self) -> HashMap<(&str, Severity), usize> {
+        let mut counts = HashMap::new();
+        for Finding { first, count, .. } in &self.findings {
+            *counts.entry((&*first.at.file, first.severity)).or_default() += count;
         }
-        count
+        counts
     }
 
     /// True if a finding could change a figure.
@@ -88,9 +91,9 @@ impl Findings {
 
     /// Puts the facts in the order of their files, and of their lines in a file.
     pub fn sort(&mut self, files: &[String]) {
-        let position = |file: &str| files.iter().position(|name| name == file);
-        self.findings.sort_by_cached_key(|Finding { first, .. }| {
-            (position(&first.at.file).unwrap_or(usize::MAX), first.at.line)
+        let positions: HashMap<&str, usize> = files.iter().map(String::as_str).zip(0..).collect();
+        self.findings.sort_by_key(|Finding { first, .. }| {
+            (positions.get(&*first.at.file).copied().unwrap_or(usize::MAX), first.at.line)
         });
         let facts = self.findings.iter().map(|finding| fact(&finding.first));
         self.positions = facts.zip(0..).collect();

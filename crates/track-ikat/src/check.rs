@@ -62,9 +62,7 @@ pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
         },
     )?;
     // Problems of the folder were reported above.
-    for file in data.unread_passage_files().unwrap_or_default() {
-        report.add_unread(&file);
-    }
+    report.add_unread(&data.unread_passage_files().unwrap_or_default());
     report.findings.sort(&report.files);
     Ok(report)
 }

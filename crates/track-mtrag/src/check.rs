@@ -50,9 +50,7 @@ pub(crate) fn check(data: &DataDir) -> Result<CheckReport, Error> {
         }
     }
     // Problems of the folder were reported above.
-    for file in unread(data).unwrap_or_default() {
-        report.add_unread(&file);
-    }
+    report.add_unread(&unread(data).unwrap_or_default());
     report.findings.sort(&report.files);
     Ok(report)
 }

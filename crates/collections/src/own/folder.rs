@@ -47,6 +47,12 @@ pub(crate) struct DocumentFiles {
     pub(crate) texts_in: Option<PathBuf>,
 }
 
+impl DocumentFiles {
+    fn new(files: Vec<PathBuf>, texts_in: Option<PathBuf>) -> Self {
+        Self { files: files.into_iter().map(Source::Path).collect(), texts_in }
+    }
+}
+
 /// The files of a split.
 pub(super) struct SplitFiles {
     pub(super) requests: Source,
@@ -82,7 +88,7 @@ impl<'a> Folder<'a> {
     pub(super) fn has_documents(&self) -> bool {
         !self.named_documents().is_empty()
             || self.begins_with_document(&self.loose_files()).is_some()
-            || self.has_texts_alone()
+            || self.texts_alone().is_some()
     }
 
     /// The first of the files that begins with a document.
@@ -111,44 +117,43 @@ impl<'a> Folder<'a> {
 
     /// The files of records in the folder itself that may contain documents, by their names.
     fn loose_files(&self) -> Vec<PathBuf> {
-        let mut files = self.files_of(&[DocumentFileKind::Documents, DocumentFileKind::Csv]);
-        files.retain(|path| {
-            let name = file_name(path);
-            !PACKED.iter().any(|ending| name.ends_with(&format!(".tsv{ending}")))
-        });
-        files
-    }
-
-    /// The files of these kinds in the folder itself, but for requests, judgements and annotations.
-    fn files_of(&self, kinds: &[DocumentFileKind]) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for (path, is_folder) in entries_with_kinds(self.0).unwrap_or_default() {
             let name = file_name(&path);
-            let is_other = OTHERS.iter().any(|other| name.starts_with(other));
-            if !is_folder && !is_other && kinds.contains(&DocumentFileKind::of(&path)) {
+            let is_other = OTHERS.iter().any(|other| name.starts_with(other))
+                || PACKED.iter().any(|ending| name.ends_with(&format!(".tsv{ending}")));
+            let kind = DocumentFileKind::of(&path);
+            let is_of_records = matches!(kind, DocumentFileKind::Documents | DocumentFileKind::Csv);
+            if !is_folder && !is_other && is_of_records {
                 files.push(path);
             }
         }
         files
     }
 
-    /// True if the folder has several texts, and neither other data nor folders but that of judgements: a folder of
-    /// notes, and none of a program.
-    fn has_texts_alone(&self) -> bool {
-        let mut texts = 0;
-        for (path, is_folder) in entries_with_kinds(self.0).unwrap_or_default() {
-            let name = file_name(&path);
-            let is_known =
-                OTHERS.iter().any(|other| name.starts_with(other)) || is_description(&path);
-            if is_known {
-                continue;
+    /// The texts of a folder that has several, also in folders below it, and apart from requests, judgements and
+    /// descriptions nothing else: a folder of notes, and none of a program.
+    fn texts_alone(&self) -> Option<Vec<PathBuf>> {
+        let mut texts = Vec::new();
+        let mut folders = vec![self.0.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for (path, is_folder) in entries_with_kinds(&folder).ok()? {
+                let name = file_name(&path);
+                if is_description(&path) || OTHERS.iter().any(|other| name.starts_with(other)) {
+                    continue;
+                }
+                // A folder of documents below is that of a collection; a link may lead anywhere.
+                if is_folder && !path.is_symlink() && !FOLDERS.contains(&&*name) {
+                    folders.push(path);
+                } else if !is_folder && DocumentFileKind::of(&path) == DocumentFileKind::Text {
+                    texts.push(path);
+                } else {
+                    return None;
+                }
             }
-            if is_folder || DocumentFileKind::of(&path) != DocumentFileKind::Text {
-                return false;
-            }
-            texts += 1;
         }
-        texts > 1
+        texts.sort();
+        (texts.len() > 1).then_some(texts)
     }
 
     /// The files of the documents. If one of the files in the folder itself begins with a document, all of
@@ -180,20 +185,17 @@ impl<'a> Folder<'a> {
             ([one], None) => (vec![one.clone()], None),
             ([one, other, ..], _) => return Err(two_files(self.0, "documents", one, other)),
             ([one], Some(other)) => return Err(two_files(self.0, "documents", one, &other)),
-            ([], None) if self.has_texts_alone() => {
-                let mut texts = self.files_of(&[DocumentFileKind::Text]);
-                texts.retain(|path| !is_description(path));
-                (texts, Some(self.0.to_owned()))
-            }
             ([], None) => {
+                if let Some(texts) = self.texts_alone() {
+                    return Ok(DocumentFiles::new(texts, Some(self.0.to_owned())));
+                }
                 let hint = "the documentation lists the forms of documents of your own (reference, Formats)";
                 let found = "none that begins with a document";
                 let problem = problem!(self.0, "files of documents", found, hint);
                 return Err(problem.kind(ProblemKind::MissingFile).into());
             }
         };
-        let files = files.into_iter().map(Source::Path).collect();
-        Ok(DocumentFiles { files, texts_in })
+        Ok(DocumentFiles::new(files, texts_in))
     }
 
     /// Refuses files of documents, requests or judgements in a packing that is not read.

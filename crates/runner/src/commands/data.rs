@@ -72,9 +72,11 @@ fn check(settings: &Settings) -> Result<Outcome> {
     note_default_data(settings);
     let report = TRACKS.check(&settings.data.first)?;
     let mut sheet = Sheet::new(&["file", "errors", "warnings"]);
+    let counts = report.findings.counts();
     for file in &report.files {
-        let [errors, warnings] = [Severity::Error, Severity::Warning]
-            .map(|severity| Cell::count(report.findings.count(file, severity)));
+        let count = |severity| counts.get(&(&**file, severity)).copied().unwrap_or_default();
+        let [errors, warnings] =
+            [Severity::Error, Severity::Warning].map(|severity| Cell::count(count(severity)));
         sheet.row(vec![Cell::text(file), errors, warnings]);
     }
     for file in &report.absent {
