@@ -7,7 +7,7 @@ import os
 import tempfile
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence
 
-from ._command import data_arguments, run_process
+from ._command import by_argument, data_arguments, run_process
 from ._documents import Document, remove, written
 from ._evaluate import Scored, run_path, warn
 from ._extras import as_html, frame
@@ -94,7 +94,7 @@ def validate(
         done = run_process([*words, *arguments, "--", *names])
     warn(done.stderr)
     rows: List[Dict[str, Any]] = json.loads(done.stdout)
-    return rows
+    return [{**row, "run": by_argument(row["run"])} for row in rows]
 
 
 def explain(

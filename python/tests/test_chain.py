@@ -84,6 +84,7 @@ def test_runs_are_checked_and_scores_explained(tmp_path):
     (tmp_path / "bad.run").write_text("1 Q0\n")
     with pytest.raises(clariq.ClariqError, match="bad.run:1"):
         clariq.validate(tmp_path / "bad.run", split="dev")
-    assert [row["verdict"] for row in clariq.validate({"1": {"Q00216": 1.0}}, split="dev")] == ["accepted"]
+    in_memory = clariq.validate({"13": {"Q00216": 1.0}}, split="dev")
+    assert [(row["run"], row["verdict"]) for row in in_memory] == [("run1", "accepted")]
     assert "sum over the tokens" in clariq.explain("Tell me about Saturn", "Q00216")
     assert "`bread`" in clariq.explain("why does bread rise", "2", "bm25-english", documents=TEXTS)
