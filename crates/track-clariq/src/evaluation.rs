@@ -24,7 +24,7 @@ pub use facet_requests::{FacetRequests, facet_requests};
 pub use leaderboard::{Leaderboard, LeaderboardEntry, Placement, RELEASED_BANK};
 pub use need_report::{NeedClass, NeedReport, need_report};
 pub(crate) use official::names;
-pub use official::{DOCUMENT_MEASURES, Official, OfficialScores};
+pub use official::{DOCUMENT_MEASURES, Official, OfficialScores, leaderboard_row};
 pub use oracle::{Choice, OracleRequest, OracleRun, oracle_run};
 pub use question_relevance::{CUTOFFS, question_relevance, recall, recall_interval};
 pub use task::{DocumentsTask, OfficialTask, ScorerTask};

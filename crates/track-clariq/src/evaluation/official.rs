@@ -23,6 +23,12 @@ const NEED_F1: &str = "need F1";
 /// The measures of the challenge's leaderboard of document relevance.
 pub const DOCUMENT_MEASURES: [&str; 4] = ["MRR100", "P1", "NDCG3", "NDCG5"];
 
+/// The scores of a row of that leaderboard, if all of its measures are there.
+pub fn leaderboard_row(scores: &[Score]) -> Option<Vec<f64>> {
+    let value = |name| scores.iter().find(|score| score.measure == name).map(Score::value);
+    DOCUMENT_MEASURES.into_iter().map(value).collect()
+}
+
 /// The names of the scores that configurations may expect.
 pub(crate) fn names() -> Vec<String> {
     let own = [NEED_F1].into_iter().chain(DOCUMENT_MEASURES).map(str::to_owned);

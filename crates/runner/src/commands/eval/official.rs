@@ -9,9 +9,7 @@ use crate::settings::Settings;
 use clariq_core::{Result, bail};
 use clariq_eval::{Aggregate, DecisionReport, Score};
 use clariq_files::{Source, python_float};
-use clariq_track_clariq::evaluation::{
-    DOCUMENT_MEASURES, NeedReport, OfficialScores, OfficialTask,
-};
+use clariq_track_clariq::evaluation::{NeedReport, OfficialScores, OfficialTask, leaderboard_row};
 use std::io::BufRead as _;
 use std::path::Path;
 
@@ -71,13 +69,12 @@ fn leaderboard_text(task: &OfficialTask, file: &Path, scores: &[Score]) -> Resul
         return Ok(cells.collect::<Vec<_>>().join("\n"));
     }
     if matches!(task, OfficialTask::Documents(_)) {
-        let value_of = |name: &str| scores.iter().find(|it| it.measure == name).map(Score::value);
-        let Some(board) = DOCUMENT_MEASURES.into_iter().map(value_of).collect() else {
+        let Some(row) = leaderboard_row(scores) else {
             let hint = "leave --leaderboard out to see the metrics of the table";
             let expected = "a table with the metrics MRR100, P1, NDCG3 and NDCG5";
             bail!("--leaderboard", expected, "a table without them", hint)
         };
-        values = board;
+        values = row;
     }
     let cells: Vec<String> = values.iter().map(|value| format!("{value:.4}")).collect();
     let tag = tag_of(file).unwrap_or_else(|| "MODELNAME".to_owned());

@@ -1,6 +1,6 @@
 //! The tasks of the official scorer: a function scores each.
 
-use super::{DOCUMENT_MEASURES, Official, OfficialScores};
+use super::{Official, OfficialScores, leaderboard_row};
 use crate::conversation::{RecordOptions, read_records};
 use crate::evaluation::named_documents::remarks;
 use crate::evaluation::task::{DocumentsTask, OfficialTask, ScorerTask};
@@ -163,9 +163,7 @@ fn documents(
         let split = official.split;
         bail!(format!("{stem}.pkl"), "scores for the contexts of {split}", "none", hint);
     }
-    let value_of = |name: &str| metrics.iter().find(|it| it.measure == name).map(Score::value);
-    let board: Option<Vec<f64>> = DOCUMENT_MEASURES.into_iter().map(value_of).collect();
-    let published = match &board {
+    let published = match &leaderboard_row(&metrics) {
         Some(scores) if !options.no_answer => {
             published_rows(official, ScorerTask::Documents, options.multi_turn, scores)
         }
