@@ -80,16 +80,20 @@ pub(crate) enum LabelSource {
 }
 
 impl LabelSource {
-    /// The named file of labels, or the collection of the split; the default split is that of the first
-    /// run.
+    /// The named file of labels, or the collection of the split; the default split is that of one of the
+    /// runs. Refuses runs of other documents, as [`check_origin`] does.
     pub(crate) fn open(
         settings: &Settings,
         compared: &RunArguments,
-        run: &RecordedFile,
+        runs: &[RecordedFile],
+        names_split: &RecordedFile,
     ) -> Result<Self> {
         let judged = &compared.judged;
         let Some(qrels) = &judged.qrels else {
-            let target = Target::of(settings, compared.split.as_deref(), run)?;
+            let target = Target::of(settings, compared.split.as_deref(), names_split)?;
+            for run in runs {
+                check_origin(settings, &*target.collection, run)?;
+            }
             return Ok(Self::Split(target.collection, target.split));
         };
         let requests = judged.requests.as_ref();
@@ -129,15 +133,6 @@ impl LabelSource {
             note_remark(settings, &**collection, *split);
         }
         Ok(evaluation)
-    }
-
-    /// Refuses runs of other documents, as [`check_origin`] does.
-    pub(crate) fn check_origin(&self, settings: &Settings, runs: &[RecordedFile]) -> Result<()> {
-        let Self::Split(collection, _) = self else { return Ok(()) };
-        for run in runs {
-            check_origin(settings, &**collection, run)?;
-        }
-        Ok(())
     }
 
     /// The page of runs over the split.
@@ -302,10 +297,30 @@ pub(crate) fn note_remark(settings: &Settings, collection: &dyn Collection, spli
     }
 }
 
-/// Removes records of runs from a list, which a glob may contain.
-pub(crate) fn without_records(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
-    paths.retain(|path| !record::is_record(path));
-    paths
+/// The runs of a list, which has their records as well if it is a glob.
+pub(crate) fn without_records(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let runs: Vec<_> = paths.iter().filter(|path| !record::is_record(path)).cloned().collect();
+    if runs.is_empty() {
+        let found = format!("the record `{}`", paths[0].display());
+        bail!("RUN", "a run", found, "name the run that is beside its record");
+    }
+    Ok(runs)
+}
+
+/// The runs to compare, all there and each named once, and the position of the baseline: one that is not
+/// among them comes first.
+pub(crate) fn runs_of(compared: &RunArguments) -> Result<(Vec<PathBuf>, usize)> {
+    let mut paths = without_records(&compared.runs)?;
+    let mut position = 0;
+    if let Some(baseline) = &compared.baseline {
+        match paths.iter().position(|path| path == baseline) {
+            Some(named) => position = named,
+            None => paths.insert(0, baseline.clone()),
+        }
+    }
+    paths.iter().try_for_each(|path| check_exists(path))?;
+    check_differ(&paths, "RUN")?;
+    Ok((paths, position))
 }
 
 #[cfg(test)]

@@ -96,7 +96,7 @@ impl SeveralScores {
         for (name, settings) in folder_names(all).into_iter().zip(all) {
             places.push(NamedCollection { name, collection: open_collection(settings)? });
         }
-        let systems = assign(&places, &runs::without_records(paths.to_vec()), split)?;
+        let systems = assign(&places, &runs::without_records(paths)?, split)?;
         let mut scored: Vec<ScoredSystem> = Vec::with_capacity(systems.len());
         for system in &systems {
             let name = system.name.clone();

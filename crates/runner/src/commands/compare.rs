@@ -93,8 +93,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     }
     // Kept scores have no record that could name their split.
     let first_run = kept.iter().position(Option::is_none).unwrap_or(0);
-    let labels = LabelSource::open(settings, &arguments.compared, &files[first_run])?;
-    labels.check_origin(settings, &files)?;
+    let labels = LabelSource::open(settings, &arguments.compared, &files, &files[first_run])?;
     let evaluation = labels.evaluation(settings)?;
     let measures = named_measures(&arguments.measures)?;
     let by = ScoreOptions {
@@ -277,14 +276,9 @@ fn topics(count: Option<usize>, format: Option<Format>) -> Result<usize, Problem
 }
 
 fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>> {
-    let mut paths = runs::without_records(arguments.compared.runs.clone());
-    if let Some(baseline) = &arguments.compared.baseline {
-        let named = paths.iter().position(|path| path == baseline);
-        let baseline = named.map_or_else(|| baseline.clone(), |index| paths.remove(index));
-        paths.insert(0, baseline);
-    }
-    if paths.len() < 2 {
-        let only = paths.first().unwrap_or(&arguments.compared.runs[0]);
+    let (mut paths, baseline) = runs::runs_of(&arguments.compared)?;
+    paths[..=baseline].rotate_right(1);
+    if let [only] = &paths[..] {
         let hint = if only.is_dir() {
             format!("name the runs in it: `{}`", only.join("*.run").display())
         } else {
@@ -293,8 +287,6 @@ fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>> {
         let found = format!("`{}` alone", only.display());
         bail!("RUN", "two runs or more", found, hint);
     }
-    paths.iter().try_for_each(|path| runs::check_exists(path))?;
-    runs::check_differ(&paths, "RUN")?;
     Ok(paths)
 }
 

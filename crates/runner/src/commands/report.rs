@@ -53,19 +53,16 @@ fn check_ending(output: &Path) -> Result<()> {
 }
 
 pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outcome> {
-    let (paths, baseline) = runs_of(arguments);
+    let (paths, baseline) = runs::runs_of(&arguments.compared)?;
     for path in paths.iter().chain(&arguments.needs) {
         protect(path);
         protect(&record::path_of(path));
     }
     refuse_input(&arguments.output)?;
     check_ending(&arguments.output)?;
-    paths.iter().try_for_each(|path| runs::check_exists(path))?;
-    runs::check_differ(&paths, "RUN")?;
     runs::check_differ(&arguments.needs, "--need")?;
     let files: Vec<RecordedFile> = paths.iter().map(|path| RecordedFile::open(path)).collect();
-    let labels = LabelSource::open(settings, &arguments.compared, &files[0])?;
-    labels.check_origin(settings, &files)?;
+    let labels = LabelSource::open(settings, &arguments.compared, &files, &files[0])?;
     let (split, collection) = labels.names();
     let records: Vec<_> = files.iter().map(|file| record_of(settings, file)).collect();
     let mut shown = Vec::new();
@@ -163,17 +160,6 @@ pub(crate) fn report_each(all: &[Settings], arguments: &ReportArgs) -> Result<Ou
         ("page", Cell::path(&arguments.output)),
     ];
     Sheet::of(cells).print(all[0].format)
-}
-
-/// The runs as shown, and the position of the baseline: one that is not among them comes first.
-fn runs_of(arguments: &ReportArgs) -> (Vec<PathBuf>, usize) {
-    let mut paths = runs::without_records(arguments.compared.runs.clone());
-    let Some(baseline) = &arguments.compared.baseline else { return (paths, 0) };
-    let position = paths.iter().position(|path| path == baseline).unwrap_or_else(|| {
-        paths.insert(0, baseline.clone());
-        0
-    });
-    (paths, position)
 }
 
 /// The uses of a run. The use `language-model` lists the prompts by which it wrote texts.

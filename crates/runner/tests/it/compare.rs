@@ -278,6 +278,16 @@ hint: --help describes `--alpha <P>`
 }
 
 #[test]
+fn a_record_alone_is_no_run() {
+    let bench = with_runs();
+    for line in ["compare", "report", "compare --data data", "report --data data"] {
+        let told = bench.refused(&format!("{line} bm25.run.json --data data"));
+        let expected = "error: RUN\n  expected: a run\n     found: the record `bm25.run.json`\n";
+        assert!(told.starts_with(expected), "{line}: {told}");
+    }
+}
+
+#[test]
 fn full_prints_figures_per_need_class() {
     let bench = with_runs();
     let line = "eval bm25.need --data data --task clarification_need";
