@@ -158,8 +158,7 @@ impl AnswerForm {
             }
             Self::Order(_) => r#"{"order": [numbers of passages]}"#.to_owned(),
             Self::Response => {
-                r#"{"response": [{"text": "a sentence", "sources": [numbers of passages]}, …]}"#
-                    .to_owned()
+                r#"{"response": [{"text": "…", "sources": [numbers of passages]}, …]}"#.to_owned()
             }
         };
         format!("Write JSON alone: {example}")

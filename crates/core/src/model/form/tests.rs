@@ -144,6 +144,8 @@ fn responses_are_sentences_with_their_sources() {
         r#"{"response": "Bees fly."}"#,
         r#"{"response": []}"#,
         r#"{"response": [{"text": "", "sources": []}]}"#,
+        // The example of the prompt, repeated with a number.
+        r#"{"response": [{"text": "…", "sources": [1]}, {"text": "…", "sources": [2]}]}"#,
     ] {
         assert_eq!(form.read(text, AnswerFormat::Json), None, "{text}");
     }
