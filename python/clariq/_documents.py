@@ -26,7 +26,7 @@ def written(documents: Iterable[Document], data: object) -> str:
     Raises:
         TypeError: If a document is neither a text nor a mapping, or if one is given in place of
             several.
-        ValueError: If there is `data`, too, if there is none, if two keys of a document mean the same, or if there
+        ValueError: If there is `data`, too, or no document, if two keys of one mean the same, or if there
             is an id by none of the known keys.
     """
     if data is not None:

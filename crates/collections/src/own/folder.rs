@@ -139,7 +139,8 @@ impl<'a> Folder<'a> {
         while let Some(folder) = folders.pop() {
             for (path, is_folder) in entries_with_kinds(&folder).ok()? {
                 let name = file_name(&path);
-                if is_description(&path) || OTHERS.iter().any(|other| name.starts_with(other)) {
+                let is_other = OTHERS.iter().any(|other| name.starts_with(other));
+                if is_description(&path) || is_other && folder == *self.0 {
                     continue;
                 }
                 // A folder of documents below is that of a collection; a link may lead anywhere.

@@ -283,6 +283,7 @@ fn every_file_beside_loose_documents_that_may_hold_data_is_listed() {
         ("a.jsonl", DOCUMENT),
         ("b.ldjson", DOCUMENT),
         ("b.txt", "x"),
+        ("d.md", "x"),
         ("more", DOCUMENT),
         ("below/c.jsonl", DOCUMENT),
         ("README.md", "x"),
@@ -295,11 +296,11 @@ fn every_file_beside_loose_documents_that_may_hold_data_is_listed() {
         .iter()
         .map(|path| path.strip_prefix(folder.path()).unwrap().display().to_string())
         .collect();
-    assert_eq!(names, ["b.ldjson", "b.txt", "below/c.jsonl", "more"]);
+    assert_eq!(names, ["b.ldjson", "b.txt", "below/c.jsonl", "d.md", "more"]);
     let report = TRACKS.check(&data(folder.path())).unwrap();
     assert!(!report.findings.has_errors());
     let found: Vec<_> = report.findings.iter().map(|one| &*one.first.found).collect();
-    assert_eq!(found, ["3 that are not read, such as `b.ldjson`", "a file that is not read"]);
+    assert_eq!(found, ["4 that are not read, such as `b.ldjson`", "a file that is not read"]);
 }
 
 #[test]

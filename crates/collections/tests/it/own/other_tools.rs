@@ -187,8 +187,13 @@ fn a_text_is_a_document_named_by_its_path() {
     assert_eq!(read("", ""), expected);
     let below = [pair("x/a%20b.md", "# Tea\n\ngreen"), pair("x/c.txt", "coffee")];
     assert_eq!(read("documents/", "x/"), below);
+    assert_eq!(read("", "x/"), below);
+    let (folder_of_texts, _) =
+        opened(&[("x/a.md", "tea"), ("x/y/b.txt", "coffee"), ("x/c.md", "")]);
+    let report = TRACKS.check(&data(folder_of_texts.path())).unwrap();
+    assert_eq!(report.files.len(), 1, "{:?}", report.files);
     // A folder of a program is no collection of texts.
-    for others in [&["main.py", "more.md"][..], &["documents.jsonl.txt"], &[]] {
+    for others in [&["below/main.py", "more.md"][..], &["documents.jsonl.txt"], &[]] {
         let mut files = vec![("notes.md", "x")];
         files.extend(others.iter().map(|name| (*name, "x")));
         let folder = folder(&files);
