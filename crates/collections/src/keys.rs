@@ -1,12 +1,12 @@
 //! Objects of JSON whose keys are found by their roles, as the columns of a table are.
 
+use crate::entries::Entries;
 use crate::text_or_number::IdOrNumber;
 use clariq_core::{Location, Problem, parse_python_json, problem};
 use clariq_files::columns::Role;
 use clariq_files::shorten;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-use std::fmt;
 
 /// The keys of an object that are not `null`, in their order. A key may be there twice.
 pub(crate) struct Object {
@@ -97,27 +97,9 @@ pub(crate) fn text_of<'v>(
 
 impl<'de> Deserialize<'de> for Object {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ObjectVisitor)
-    }
-}
-
-struct ObjectVisitor;
-
-impl<'de> Visitor<'de> for ObjectVisitor {
-    type Value = Object;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
-        let mut object = Object { keys: Vec::new(), values: Vec::new() };
-        while let Some((key, value)) = map.next_entry::<String, Value>()? {
-            if !value.is_null() {
-                object.keys.push(key);
-                object.values.push(value);
-            }
-        }
-        Ok(object)
+        let Entries(mut entries) = Entries::<Value>::deserialize(deserializer)?;
+        entries.retain(|(_, value)| !value.is_null());
+        let (keys, values) = entries.into_iter().unzip();
+        Ok(Self { keys, values })
     }
 }

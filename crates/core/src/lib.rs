@@ -14,6 +14,7 @@
 
 mod checksum;
 mod defaults;
+mod distinct_keys;
 mod document;
 mod embeddings;
 mod encoder;
@@ -44,6 +45,7 @@ mod token_vectors;
 
 pub use checksum::{Checksum, Sha256Sum, UnorderedSum};
 pub use defaults::{number, positive};
+pub use distinct_keys::DistinctKeys;
 pub use document::{AddText, Doc, Documents, TextKeeper};
 pub use embeddings::Embeddings;
 pub use encoder::{Decoding, DocumentVectors, Encoder, PairScorer, Progress, TextGenerator};

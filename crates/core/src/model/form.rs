@@ -4,6 +4,7 @@
 //! serde: all three are made here, so that they cannot differ. What does not have its form is not read; no
 //! part of it is ever taken for the whole.
 
+use crate::DistinctKeys;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -171,8 +172,8 @@ impl AnswerForm {
 
     /// Reads the text of an answer: JSON, bare or in the only fence of the text, with the key of the form or
     /// its value alone; in plain text, the text itself. Further keys are ignored. `None` is an answer of
-    /// another form: without text, of several lines where one is asked, of another type, a number outside
-    /// its range, an order with less than half of its documents.
+    /// another form: without text, of several lines where one is asked, of another type, with two values for
+    /// a key, a number outside its range, an order with less than half of its documents.
     ///
     /// ```
     /// # use clariq_core::{Answer, AnswerForm, AnswerFormat};
@@ -242,7 +243,7 @@ fn object<const N: usize>(keys: [(&str, Value); N]) -> Value {
 
 /// JSON that is the whole text, or the content of its only fence.
 fn json_of(text: &str) -> Option<Value> {
-    if let Ok(json) = serde_json::from_str(text) {
+    if let Ok(DistinctKeys(json)) = serde_json::from_str(text) {
         return Some(json);
     }
     let (_, rest) = text.split_once(FENCE)?;
@@ -252,7 +253,7 @@ fn json_of(text: &str) -> Option<Value> {
     }
     // The name of a language may follow the first fence.
     let inner = inner.trim_start_matches(|c: char| c.is_ascii_alphabetic());
-    serde_json::from_str(inner).ok()
+    serde_json::from_str(inner).ok().map(|DistinctKeys(json)| json)
 }
 
 /// True for a text that is nothing but JSON, bare or in a fence: marks in it are a part of the JSON.

@@ -1,12 +1,10 @@
 //! Requests with their answers, as they are kept beside a run and replayed.
 
-use clariq_core::{Checksum, Location, Result, bail};
+use clariq_core::{Checksum, DistinctKeys, Location, Result, bail};
 use clariq_files::Source;
-use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use std::collections::HashMap;
-use std::fmt;
 use std::io::{self, Write};
 
 /// A request to a model and its answer. Neither contains a key, an address or a time.
@@ -23,70 +21,8 @@ pub struct Exchange {
     pub answer: Value,
 }
 
-/// Reads JSON in which no object has two values for one key, of which the last would win.
 fn with_distinct_keys<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-    Ok(DistinctKeys::deserialize(deserializer)?.0)
-}
-
-struct DistinctKeys(Value);
-
-impl<'de> Deserialize<'de> for DistinctKeys {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(DistinctKeysVisitor).map(Self)
-    }
-}
-
-struct DistinctKeysVisitor;
-
-impl<'de> Visitor<'de> for DistinctKeysVisitor {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Value, A::Error> {
-        let mut all = Vec::new();
-        while let Some(DistinctKeys(value)) = values.next_element()? {
-            all.push(value);
-        }
-        Ok(all.into())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
-        let mut object = Map::new();
-        while let Some((key, DistinctKeys(value))) = entries.next_entry::<String, _>()? {
-            if object.contains_key(&key) {
-                return Err(de::Error::custom(format_args!("two values for the key `{key}`")));
-            }
-            object.insert(key, value);
-        }
-        Ok(object.into())
-    }
+    DistinctKeys::deserialize(deserializer).map(|DistinctKeys(value)| value)
 }
 
 /// The key of a request.

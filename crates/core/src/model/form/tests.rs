@@ -50,6 +50,7 @@ fn a_text_is_read_whole_or_not_at_all() {
                 format!("Here it is: {object}"),
                 format!("```json\n{object}\n```\n```json\n{object}\n```"),
                 json!({ "text": line }).to_string(),
+                format!("{}, {}", &object[..object.len() - 1], &object[1..]),
                 json!({ (form.key()): [line] }).to_string(),
                 json!({ (form.key()): format!("{line}\n{line}") }).to_string(),
                 object[..object.len() - 1].to_owned(),
