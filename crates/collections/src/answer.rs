@@ -65,7 +65,7 @@ pub struct Submitter {
 }
 
 /// Writes answers as one file, in the form of a collection.
-pub trait AnswerForm: Send + Sync {
+pub trait SubmissionForm: Send + Sync {
     /// The ending of the file's name, `.json` or `.jsonl`.
     fn ending(&self) -> &'static str;
 

@@ -46,7 +46,7 @@ pub mod tokens;
 pub mod validation;
 
 pub use answer::{
-    AnswerForm, ResponseLimit, Sight, SubmittedAnswer, Submitter, SystemClass, WrittenResponse,
+    ResponseLimit, Sight, SubmissionForm, SubmittedAnswer, Submitter, SystemClass, WrittenResponse,
     ranking_path,
 };
 pub use check::CheckReport;
@@ -212,11 +212,11 @@ pub trait Collection: Any + Send + Sync {
     }
 
     /// The form of submissions for a split; `None` if submissions are TREC runs.
-    fn answer_form(
+    fn submission_form(
         &self,
         _split: Split,
         _submitter: Submitter,
-    ) -> Option<Box<dyn AnswerForm + '_>> {
+    ) -> Option<Box<dyn SubmissionForm + '_>> {
         None
     }
 
@@ -227,7 +227,7 @@ pub trait Collection: Any + Send + Sync {
 
     /// The form of submissions of rankings alone, which are written beside the TREC run; `None` if the
     /// run is submitted.
-    fn ranking_form(&self, _split: Split) -> Option<Box<dyn AnswerForm + '_>> {
+    fn ranking_form(&self, _split: Split) -> Option<Box<dyn SubmissionForm + '_>> {
         None
     }
 

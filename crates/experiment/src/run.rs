@@ -59,7 +59,7 @@ pub fn usual_path(folder: &Path, session: &Session, config: &SystemConfig, input
         Some(class) => {
             let submitter = Submitter { class, team: None, responds: config.writes() };
             let split = collection.find_split(input).ok();
-            let form = split.and_then(|split| collection.answer_form(split, submitter));
+            let form = split.and_then(|split| collection.submission_form(split, submitter));
             format!("{system}.{input}{}", form.map_or(".json", |form| form.ending()))
         }
         None if session.task == collection.tasks()[0] => format!("{system}.{input}.run"),

@@ -5,7 +5,7 @@ use super::run::{
     RankedPassage, RankedStatement, Response, Submission, SubmittedTurn, put_end, put_turn,
 };
 use super::topics::Year;
-use clariq_collections::{AnswerForm, SubmittedAnswer, Submitter, WrittenResponse};
+use clariq_collections::{SubmissionForm, SubmittedAnswer, Submitter, WrittenResponse};
 use clariq_core::{Documents, Hit};
 use std::io::{self, Write};
 use std::slice;
@@ -19,14 +19,14 @@ pub fn statement_number(id: &str) -> &str {
 }
 
 /// The form of a year's submissions, with the documents that answers name.
-pub(super) struct IkatAnswerForm<'a> {
+pub(super) struct IkatSubmissionForm<'a> {
     pub(super) year: Year,
     pub(super) submitter: Submitter,
     pub(super) statements: &'a dyn Documents,
     pub(super) passages: &'a dyn Documents,
 }
 
-impl AnswerForm for IkatAnswerForm<'_> {
+impl SubmissionForm for IkatSubmissionForm<'_> {
     fn ending(&self) -> &'static str {
         if self.year.has_line_runs() { ".jsonl" } else { ".json" }
     }
@@ -52,7 +52,7 @@ impl AnswerForm for IkatAnswerForm<'_> {
     }
 }
 
-impl IkatAnswerForm<'_> {
+impl IkatSubmissionForm<'_> {
     fn turn(&self, answer: &SubmittedAnswer) -> io::Result<SubmittedTurn> {
         // Rankings are parts of a response, so a system that only ranks writes an empty response.
         let empty = WrittenResponse::default();

@@ -1,7 +1,7 @@
 //! The track's files as a collection: statements and passages that are ranked for the turns of
 //! conversations.
 
-use super::answers::{IkatAnswerForm, statement_number};
+use super::answers::{IkatSubmissionForm, statement_number};
 use super::evaluation::{IkatEvaluation, names};
 use super::folder::{IkatFolder, SAMPLE, location};
 use super::opened::{Ikat, PASSAGES, STATEMENTS, changed};
@@ -14,8 +14,8 @@ use super::validate::validate_with;
 use clariq_collections::documents::{read_all, read_bank};
 use clariq_collections::evaluation::Evaluation;
 use clariq_collections::{
-    Annotation, AnswerForm, Collection, DataDir, Kind, Requests, ResponseLimit, Sight, Split,
-    Statistics, Submitter, SystemClass, Task,
+    Annotation, Collection, DataDir, Kind, Requests, ResponseLimit, Sight, Split, Statistics,
+    SubmissionForm, Submitter, SystemClass, Task,
 };
 use clariq_core::{Documents, Error, ProblemKind, Request, Said, TextKeeper, bail, problem};
 use clariq_files::{Qrels, Source, read_qrels};
@@ -159,11 +159,15 @@ impl Collection for Ikat {
         })))
     }
 
-    fn answer_form(&self, split: Split, submitter: Submitter) -> Option<Box<dyn AnswerForm + '_>> {
+    fn submission_form(
+        &self,
+        split: Split,
+        submitter: Submitter,
+    ) -> Option<Box<dyn SubmissionForm + '_>> {
         let year = IkatSplit::from(split).year();
         let statements = &self.statements;
         let passages = &*self.passages;
-        Some(Box::new(IkatAnswerForm { year, submitter, statements, passages }))
+        Some(Box::new(IkatSubmissionForm { year, submitter, statements, passages }))
     }
 
     fn response_limit(&self, split: Split) -> Option<ResponseLimit> {

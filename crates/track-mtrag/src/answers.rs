@@ -1,7 +1,7 @@
 //! Writes submissions to the tasks of `MTRAGEval` as JSON lines.
 
 use crate::tasks::MtragTask;
-use clariq_collections::{AnswerForm, SubmittedAnswer};
+use clariq_collections::{SubmissionForm, SubmittedAnswer};
 use clariq_core::{Documents, Hit, Speaker};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -32,13 +32,13 @@ impl fmt::Display for TaskKind {
     }
 }
 
-pub(crate) struct MtragAnswerForm<'a> {
+pub(crate) struct MtragSubmissionForm<'a> {
     kind: TaskKind,
     tasks: HashMap<&'a str, &'a MtragTask>,
     passages: &'a dyn Documents,
 }
 
-impl<'a> MtragAnswerForm<'a> {
+impl<'a> MtragSubmissionForm<'a> {
     pub(crate) fn new(kind: TaskKind, tasks: &'a [MtragTask], passages: &'a dyn Documents) -> Self {
         let tasks = tasks.iter().map(|task| (task.id.as_str(), task)).collect();
         Self { kind, tasks, passages }
@@ -50,7 +50,7 @@ impl<'a> MtragAnswerForm<'a> {
     }
 }
 
-impl AnswerForm for MtragAnswerForm<'_> {
+impl SubmissionForm for MtragSubmissionForm<'_> {
     fn ending(&self) -> &'static str {
         ".jsonl"
     }

@@ -1,6 +1,6 @@
 //! The repository's folder as a collection: passages that are ranked for the turns of conversations.
 
-use crate::answers::{MtragAnswerForm, TaskKind};
+use crate::answers::{MtragSubmissionForm, TaskKind};
 use crate::domains::Domain;
 use crate::evaluation::MtragEvaluation;
 use crate::folder::{MtragSplit, files};
@@ -9,8 +9,8 @@ use crate::opened::{Mtrag, PASSAGES};
 use crate::passages::no_passages;
 use clariq_collections::evaluation::Evaluation;
 use clariq_collections::{
-    Annotation, AnswerForm, Collection, DocumentPart, Kind, NeedLabel, Requests, Sight, Split,
-    Statistics, Submitter, SystemClass, Task,
+    Annotation, Collection, DocumentPart, Kind, NeedLabel, Requests, Sight, Split, Statistics,
+    SubmissionForm, Submitter, SystemClass, Task,
 };
 use clariq_core::{Documents, Error, Request, RequestId, bail, problem};
 use clariq_files::{Judgement, Qrels, Source, read_qrels};
@@ -133,15 +133,19 @@ impl Collection for Mtrag {
         })))
     }
 
-    fn answer_form(&self, split: Split, submitter: Submitter) -> Option<Box<dyn AnswerForm + '_>> {
+    fn submission_form(
+        &self,
+        split: Split,
+        submitter: Submitter,
+    ) -> Option<Box<dyn SubmissionForm + '_>> {
         let tasks = self.tasks(split.into()).ok()?;
         let kind = if submitter.responds { TaskKind::C } else { TaskKind::A };
-        Some(Box::new(MtragAnswerForm::new(kind, tasks, &self.passages)))
+        Some(Box::new(MtragSubmissionForm::new(kind, tasks, &self.passages)))
     }
 
-    fn ranking_form(&self, split: Split) -> Option<Box<dyn AnswerForm + '_>> {
+    fn ranking_form(&self, split: Split) -> Option<Box<dyn SubmissionForm + '_>> {
         let tasks = self.tasks(split.into()).ok()?;
-        Some(Box::new(MtragAnswerForm::new(TaskKind::A, tasks, &self.passages)))
+        Some(Box::new(MtragSubmissionForm::new(TaskKind::A, tasks, &self.passages)))
     }
 
     fn part_of(&self, task: Task, request: &str) -> Option<DocumentPart> {

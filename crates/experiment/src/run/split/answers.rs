@@ -7,7 +7,7 @@ use crate::run::candidates::CandidateDocs;
 use crate::run::input::{RunEntry, RunInput};
 use crate::session::Session;
 use clariq_collections::{
-    AnswerForm, Collection, Requests, Sight, SkippedRecords, Split, SubmittedAnswer, Submitter,
+    Collection, Requests, Sight, SkippedRecords, Split, SubmissionForm, SubmittedAnswer, Submitter,
     SystemClass, Task, ranking_path,
 };
 use clariq_core::{Documents, Ranking, RequestId, Result, bail};
@@ -36,7 +36,7 @@ impl<'a> RankedTask<'a> {
 pub(super) struct AnsweredSplit<'a> {
     source: SplitSource<'a>,
     sight: Sight,
-    form: Box<dyn AnswerForm + 'a>,
+    form: Box<dyn SubmissionForm + 'a>,
     team: Option<String>,
     /// The statements of users, if the system ranks them.
     statements: Option<RankedTask<'a>>,
@@ -124,7 +124,7 @@ fn open_form<'a>(
     session: &Session<'a>,
     config: &SystemConfig,
     source: &SplitSource<'a>,
-) -> Result<Box<dyn AnswerForm + 'a>> {
+) -> Result<Box<dyn SubmissionForm + 'a>> {
     let SplitSource { collection, split, .. } = *source;
     let team = session.options.team.clone();
     let submitter = Submitter {
@@ -132,7 +132,7 @@ fn open_form<'a>(
         team: team.clone(),
         responds: config.writes(),
     };
-    let Some(form) = collection.answer_form(split, submitter) else {
+    let Some(form) = collection.submission_form(split, submitter) else {
         let expected = "a collection with a format for submissions";
         let hint = "--data names a folder with the files of iKAT or MTRAG; `clariq rank` and \
                     `clariq ask` answer from any documents";

@@ -5,7 +5,7 @@ use super::{SplitSource, set_candidates, sight_of};
 use crate::ranker::UserRequest;
 use crate::run::input::{RunEntry, RunInput, put_ranking};
 use crate::session::Session;
-use clariq_collections::{AnswerForm, SkippedRecords, SubmittedAnswer};
+use clariq_collections::{SkippedRecords, SubmissionForm, SubmittedAnswer};
 use clariq_core::{Documents, Ranking, Request, Result, bail};
 use clariq_files::{Run, RunLine, strictly_decreasing, with_ending};
 use clariq_systems::SystemConfig;
@@ -19,7 +19,7 @@ pub(super) struct RankedSplit<'a> {
     source: SplitSource<'a>,
     documents: &'a dyn Documents,
     requests: Vec<Request>,
-    form: Option<Box<dyn AnswerForm + 'a>>,
+    form: Option<Box<dyn SubmissionForm + 'a>>,
 }
 
 impl<'a> RankedSplit<'a> {
