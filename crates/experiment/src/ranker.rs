@@ -11,7 +11,7 @@ use crate::respond::{Material, ResponseWriter};
 use crate::session::{Contexts, Session};
 use clariq_collections::Task;
 use clariq_core::{Doc, Documents, Hit, Models, Progress, Ranking, Request, Result, bail};
-use clariq_files::strictly_decreasing;
+use clariq_files::as_written;
 use clariq_rank::{Batch, Context, Pipeline, StageTrace};
 use clariq_systems::plan::{AnswerPlan, CHOSEN, PASSAGES, STATEMENTS, StatementPlan};
 use clariq_systems::{Plan, SystemConfig};
@@ -355,16 +355,15 @@ impl<'a> Ranker<'a> {
         part: RankedPart,
         ranking: &[Hit],
     ) -> Result<Vec<RankedText>> {
-        let scores: Vec<f64> = ranking.iter().map(|hit| hit.score).collect();
         let mut all = Vec::with_capacity(ranking.len());
-        for (hit, score) in ranking.iter().zip(strictly_decreasing(&scores)) {
+        for Hit { doc, score } in as_written(ranking) {
             let text = match &query.statements {
                 Statements::Own(texts) if part == RankedPart::Statements => {
-                    texts[hit.doc.index()].clone()
+                    texts[doc.index()].clone()
                 }
-                _ => self.documents(part)?.text(hit.doc)?.into_owned(),
+                _ => self.documents(part)?.text(doc)?.into_owned(),
             };
-            all.push(RankedText { id: self.name(query, part, hit.doc)?, text, score });
+            all.push(RankedText { id: self.name(query, part, doc)?, text, score });
         }
         Ok(all)
     }

@@ -48,7 +48,9 @@ pub use nearby::nearest_folder;
 pub use output::{StagedFile, StagedWriter, Target, make_folder, with_ending, write_atomically};
 pub use python::python_float;
 pub use qrels::{Judgement, Qrels, TopicJudgements, parse_qrels, read_qrels};
-pub use run::{Run, RunLine, parse_run, put_run_lines, read_run, show_score, strictly_decreasing};
+pub use run::{
+    Run, RunLine, as_written, parse_run, put_run_lines, read_run, show_score, strictly_decreasing,
+};
 pub use sink::{
     MOST_ERRORS, MOST_LINES, Sink, has_few_lines, not_utf8, read_strictly, shorten, strictly,
     until_too_many_errors,

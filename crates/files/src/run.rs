@@ -221,6 +221,13 @@ pub fn put_run_lines<D: fmt::Display>(
     Ok(())
 }
 
+/// A ranking with its scores [lowered where needed](strictly_decreasing): readers order it by these.
+pub fn as_written(ranking: &[Hit]) -> Ranking {
+    let scores: Vec<f64> = ranking.iter().map(|hit| hit.score).collect();
+    let written = ranking.iter().zip(strictly_decreasing(&scores));
+    written.map(|(hit, score)| Hit { score, ..*hit }).collect()
+}
+
 /// The scores of a ranking, lowered where needed so that they strictly decrease, in order. Finite
 /// scores stay finite.
 ///

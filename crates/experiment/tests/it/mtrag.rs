@@ -35,6 +35,11 @@ fn a_chat_answers_or_asks_where_no_passage_has_an_answer() {
         let is_answered = has_passages && answer["task_id"] != "cc03<::>1";
         let expected = if is_answered { "It is so." } else { "Which licence do you mean?" };
         assert_eq!(answer["predictions"][0]["text"], expected, "{answer}");
+        // Most grades are equal. The scorer orders passages by their scores, and equal ones by id.
+        let contexts = answer["contexts"].as_array().expect("passages");
+        let scores: Vec<f64> =
+            contexts.iter().map(|one| one["score"].as_f64().expect("a score")).collect();
+        assert!(scores.is_sorted_by(|one, next| one > next), "{answer}");
     }
     assert!(!folder.path("one.statements.run").exists());
 }

@@ -11,7 +11,7 @@ use clariq_collections::{
     SystemClass, Task, ranking_path,
 };
 use clariq_core::{Documents, Ranking, RequestId, Result, bail};
-use clariq_files::put_run_lines;
+use clariq_files::{as_written, put_run_lines};
 use clariq_systems::SystemConfig;
 use clariq_systems::plan::{PASSAGES, STATEMENTS};
 use serde_json::Value;
@@ -213,8 +213,8 @@ impl RunInput for AnsweredSplit<'_> {
             index: entry.index,
             request: &entry.request.id,
             responses,
-            statements: chosen,
-            passages: &passages[..passages.len().min(self.most_passages)],
+            statements: &as_written(chosen),
+            passages: &as_written(&passages[..passages.len().min(self.most_passages)]),
         };
         self.form.put(submission, &submitted)?;
         if let (Some(task), Some(statement_run)) = (&self.statements, others.first_mut()) {

@@ -6,8 +6,8 @@ use crate::ranker::UserRequest;
 use crate::run::input::{RunEntry, RunInput, put_ranking};
 use crate::session::Session;
 use clariq_collections::{SkippedRecords, SubmissionForm, SubmittedAnswer};
-use clariq_core::{Documents, Ranking, Request, Result, bail};
-use clariq_files::{Run, RunLine, strictly_decreasing, with_ending};
+use clariq_core::{Documents, Hit, Ranking, Request, Result, bail};
+use clariq_files::{Run, RunLine, as_written, with_ending};
 use clariq_systems::SystemConfig;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -95,7 +95,7 @@ impl RunInput for RankedSplit<'_> {
                 request: &entry.request.id,
                 responses: &[],
                 statements: &[],
-                passages: &entry.outcome.ranking,
+                passages: &as_written(&entry.outcome.ranking),
             };
             form.put(submission, &answer)?;
         }
@@ -114,9 +114,8 @@ impl RunInput for RankedSplit<'_> {
 pub fn as_run(documents: &dyn Documents, requests: &[Request], rankings: &[Ranking]) -> Run {
     let mut run = Run::default();
     for (request, ranking) in requests.iter().zip(rankings) {
-        let scores: Vec<f64> = ranking.iter().map(|hit| hit.score).collect();
-        for (hit, score) in ranking.iter().zip(strictly_decreasing(&scores)) {
-            let document = documents.id(hit.doc).as_ref().into();
+        for Hit { doc, score } in as_written(ranking) {
+            let document = documents.id(doc).as_ref().into();
             run.lines.push(RunLine { topic: request.id.clone(), document, score, line: 0 });
         }
     }
