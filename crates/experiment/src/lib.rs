@@ -1,5 +1,5 @@
 //! The commands of `clariq` as a library: open systems, learned models by name, runs, records,
-//! tuning, training and the check of expected figures. It parses no arguments and prints nothing;
+//! tuning, training and the check of expected scores. It parses no arguments and prints nothing;
 //! notes and progress go to an [`Observer`].
 //!
 //! A [`Session`] is a collection and the options of the work on it. A system is opened in it
@@ -42,12 +42,12 @@
 //! let options = SessionOptions { cache: folder.path().to_owned(), ..SessionOptions::default() };
 //! let session = Session::new(&*collection, options)?;
 //!
-//! // Does the built-in system `bm25` reach the figures that its configuration expects?
+//! // Does the built-in system `bm25` reach the scores that its configuration expects?
 //! let systems = [SystemConfig::open("bm25", &[])?];
 //! let runs = folder.path().join("runs");
 //! let dev = collection.find_split("dev")?;
-//! reproduce::check(&session, &systems, dev, &runs, &mut |figure| {
-//!     assert_eq!(figure.verdict, Some(reproduce::Verdict::Equal));
+//! reproduce::check(&session, &systems, dev, &runs, &mut |score| {
+//!     assert_eq!(score.verdict, Some(reproduce::Verdict::Equal));
 //! })?;
 //!
 //! // Which of four pairs of parameters is best on train, and how well does such a choice generalise?

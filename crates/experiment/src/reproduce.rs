@@ -8,7 +8,7 @@ use clariq_collections::evaluation::{Answers, Evaluation, ScoreOptions};
 use clariq_core::{Checksum, Result, SplitRole, bail};
 use clariq_eval::parse_measure;
 use clariq_files::Source;
-use clariq_rank::{ExpectedFigures, Uses};
+use clariq_rank::{ExpectedScores, Uses};
 use clariq_systems::SystemConfig;
 use clariq_tracks::TRACKS;
 use std::fmt;
@@ -196,7 +196,7 @@ pub fn check_expected(config: &SystemConfig, session: &Session) -> Result<()> {
 const MOST_NAMED: usize = 9;
 
 /// Refuses expected scores of unknown measures, which would never be compared.
-fn check_measures(expected: &[ExpectedFigures]) -> Result<()> {
+fn check_measures(expected: &[ExpectedScores]) -> Result<()> {
     let own: Vec<String> = TRACKS.kinds().iter().flat_map(|kind| (kind.scores)()).collect();
     for (name, at) in expected.iter().flat_map(|expected| &expected.lines) {
         if !own.contains(name) && parse_measure(name).is_err() {
@@ -213,13 +213,13 @@ fn expected<'a>(
     config: &'a SystemConfig,
     bank: &'a Checksum,
     split: Split,
-) -> Option<&'a ExpectedFigures> {
+) -> Option<&'a ExpectedScores> {
     config.expected_of(bank).find(|expected| expected.split == split.name())
 }
 
 fn compare<'s>(
     config: &'s SystemConfig,
-    expected: Option<&ExpectedFigures>,
+    expected: Option<&ExpectedScores>,
     split: Split,
     measure: String,
     obtained: f64,

@@ -23,7 +23,7 @@ use clariq_systems::{SystemConfig, recipes};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use pipeline::{PIPELINE, PipelineFigures, pipeline_figures};
+pub use pipeline::{PIPELINE, PipelineScores, pipeline_scores};
 pub use store::TrainMode;
 
 /// Trains the missing models of a system, and opens it. `predict` are the requests whose needs it

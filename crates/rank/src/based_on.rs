@@ -1,6 +1,6 @@
 //! A file that is another one with other values of some keys: `based_on` and `[set]`.
 
-use crate::system::{ExpectedFigures, check_name};
+use crate::system::{ExpectedScores, check_name};
 use crate::table::{ConfigFile, Table};
 use clariq_core::{Location, Result};
 use serde::Deserialize;
@@ -23,8 +23,8 @@ pub struct BasedOn {
     pub set_at: Location,
     /// The other values, as TOML, by key: those of a table `[set.NAME]` are `NAME.KEY`.
     pub set: Vec<(String, String)>,
-    /// The figures it should reach; it has none of the other's.
-    pub expected: Vec<ExpectedFigures>,
+    /// The scores it should reach; it has none of the other's.
+    pub expected: Vec<ExpectedScores>,
 }
 
 #[derive(Deserialize)]
@@ -53,7 +53,7 @@ impl BasedOn {
             return Ok(None);
         }
         let expected = table.take_tables("expected")?;
-        let expected = expected.into_iter().map(ExpectedFigures::read).collect::<Result<_>>()?;
+        let expected = expected.into_iter().map(ExpectedScores::read).collect::<Result<_>>()?;
         let (at, set_at) = (table.at("based_on"), table.at("set"));
         let Header { name, description, chosen_on, based_on: base, set: tables, .. } =
             table.read()?;

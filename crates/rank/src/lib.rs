@@ -70,7 +70,7 @@ pub use shared_words::shared_words;
 pub use space::SpaceConfig;
 pub use stage::{About, Batch, Stage, Uses};
 pub use stages::STOPS;
-pub use system::{ConversationConfig, ExpectedFigures, Sections, SystemFile, WrittenScores};
+pub use system::{ConversationConfig, ExpectedScores, Sections, SystemFile, WrittenScores};
 pub use table::{ConfigSection, Override, hint_of_table};
 pub use tally::Tallies;
 pub use with_parameters::with_parameters;

@@ -1,4 +1,4 @@
-//! The file of a system: TOML with pipelines of stages, declared uses, and expected figures.
+//! The file of a system: TOML with pipelines of stages, declared uses, and expected scores.
 
 use crate::build::{Overridden, SystemSettings, build_pipeline, take_pipeline};
 use crate::pipeline::Pipeline;
@@ -12,26 +12,26 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-/// The figures that a system should reach on one split of one collection.
+/// The scores that a system should reach on one split of one collection.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ExpectedFigures {
+pub struct ExpectedScores {
     /// The collection's name, for the table.
     pub collection: String,
-    /// The first digits of the bank's checksum: figures hold for one bank only.
+    /// The first digits of the bank's checksum: scores hold for one bank only.
     pub bank: String,
     /// The split's name.
     pub split: String,
-    /// The tolerance within which a figure is `close`, for approximate methods.
+    /// The tolerance within which a score is `close`, for approximate methods.
     #[serde(default)]
     pub tolerance: f64,
-    /// Figures by measure, as this program computes them.
+    /// Scores by measure, as this program computes them.
     #[serde(default)]
     pub measures: BTreeMap<String, f64>,
-    /// Figures by measure, as they were published for the same method.
+    /// Scores by measure, as they were published for the same method.
     #[serde(default)]
     pub published: BTreeMap<String, f64>,
-    /// The measures of all figures, with their lines.
+    /// The measures of all scores, with their lines.
     #[serde(skip)]
     pub lines: Vec<(String, Location)>,
 }
@@ -79,8 +79,8 @@ pub struct SystemFile {
     pub tasks: BTreeMap<String, Pipeline>,
     /// The form of its multi-turn runs.
     pub conversation: ConversationConfig,
-    /// The figures it should reach.
-    pub expected: Vec<ExpectedFigures>,
+    /// The scores it should reach.
+    pub expected: Vec<ExpectedScores>,
 }
 
 /// The tables of a system that other crates read.
@@ -181,7 +181,7 @@ impl SystemFile {
             bail!((unused.location()), expected, "a system without it", hint)
         }
         let expected = table.take_tables("expected")?;
-        let expected = expected.into_iter().map(ExpectedFigures::read).collect::<Result<_>>()?;
+        let expected = expected.into_iter().map(ExpectedScores::read).collect::<Result<_>>()?;
         let SystemHeader { name, description, chosen_on, uses, conversation, .. } = table.read()?;
         let file =
             Self { name, description, chosen_on, uses, pipeline, tasks, conversation, expected };
@@ -227,7 +227,7 @@ pub(crate) fn check_name(name: &str, at: &Location) -> Result<()> {
     Ok(())
 }
 
-impl ExpectedFigures {
+impl ExpectedScores {
     pub(crate) fn read(table: Table) -> Result<Self> {
         let lines = ["measures", "published"].map(|key| table.keys_of(key)).concat();
         Ok(Self { lines, ..table.read()? })

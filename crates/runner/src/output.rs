@@ -14,7 +14,7 @@ use clap::ValueEnum;
 use clariq_core::{Error, Escaped, IoAction, Result, printable, problem};
 pub(crate) use delimited::open as open_delimited;
 use serde::Serialize;
-pub(crate) use sheet::{Cell, ComparedFigure, Direction, Sheet};
+pub(crate) use sheet::{Cell, ComparedNumber, Direction, Sheet};
 pub(crate) use shorten::shorten_names;
 use std::io::{self, BufWriter, IsTerminal, Write};
 pub(crate) use terminal::width as terminal_width;
@@ -157,8 +157,8 @@ mod tests {
 
     fn sheet() -> Sheet {
         let mut sheet = Sheet::new(&["system", "topics", "R@5"]);
-        sheet.row(vec![Cell::text("bm25"), Cell::count(50), Cell::Figure(1.0 / 3.0, 4)]);
-        sheet.row(vec![Cell::text("a|b"), Cell::Nothing, Cell::Figure(1.0, 4)]);
+        sheet.row(vec![Cell::text("bm25"), Cell::count(50), Cell::Number(1.0 / 3.0, 4)]);
+        sheet.row(vec![Cell::text("a|b"), Cell::Nothing, Cell::Number(1.0, 4)]);
         sheet
     }
 
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn no_form_writes_a_negative_zero() {
         let mut sheet = Sheet::new(&["difference"]);
-        sheet.row(vec![Cell::Figure(-0.0, 6)]);
+        sheet.row(vec![Cell::Number(-0.0, 6)]);
         for format in Format::value_variants().iter().copied().filter(|&f| f != Format::Trec) {
             let mut bytes = Vec::new();
             sheet.write(Some(format), &mut bytes).unwrap();

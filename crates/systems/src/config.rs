@@ -15,7 +15,7 @@ use clariq_collections::{Collection, DOCUMENTS, SystemClass, Task};
 use clariq_core::{Checksum, Error, Location, ModelName, Request, Result, SplitRole, bail};
 use clariq_files::{FileContent, MOST_OF_A_CONFIGURATION, Source};
 use clariq_rank::{
-    About, ConversationConfig, ExpectedFigures, Override, Prompt, REWRITE, Sections, SystemFile,
+    About, ConversationConfig, ExpectedScores, Override, Prompt, REWRITE, Sections, SystemFile,
     Uses,
 };
 use models::Endpoints;
@@ -49,8 +49,8 @@ pub struct SystemConfig {
     pub need: Option<NeedTable>,
     /// The form of its multi-turn runs.
     pub conversation: ConversationConfig,
-    /// The tables `[[expected]]`: the figures that it should reach on a split.
-    pub expected: Vec<ExpectedFigures>,
+    /// The tables `[[expected]]`: the scores that it should reach on a split.
+    pub expected: Vec<ExpectedScores>,
     /// Rewritten utterances of its requests.
     pub rewrites: Option<Arc<Rewrites>>,
 }
@@ -242,11 +242,11 @@ impl SystemConfig {
         uses.chain(self.chosen_on.iter().map(|on| format!("chosen on {on}"))).collect()
     }
 
-    /// Its expected figures for documents with this checksum.
+    /// Its expected scores for documents with this checksum.
     pub fn expected_of<'s>(
         &'s self,
         bank: &'s Checksum,
-    ) -> impl Iterator<Item = &'s ExpectedFigures> {
+    ) -> impl Iterator<Item = &'s ExpectedScores> {
         self.expected.iter().filter(move |expected| bank.starts_with(&expected.bank))
     }
 

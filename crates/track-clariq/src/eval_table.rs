@@ -1,8 +1,8 @@
 //! `ClariQ`'s evaluation tables: the quality of the documents retrieved after a question was asked
 //! and answered, by metric, facet (or conversation) and question.
 //!
-//! They are Python pickles of `{metric: {context: {question: {"with_answer": figure, "no_answer":
-//! figure}}}}`, plain, packed, or in pieces.
+//! They are Python pickles of `{metric: {context: {question: {"with_answer": score, "no_answer":
+//! score}}}}`, plain, packed, or in pieces.
 
 use crate::read_dictionaries;
 use clariq_collections::DataDir;
@@ -16,7 +16,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 /// The candidate that represents the worst question of a context. A question that is not a candidate
-/// has its figure.
+/// has its score.
 pub const WORST: &str = "MIN";
 /// The candidate that represents the best question of a context.
 pub const BEST: &str = "MAX";
@@ -24,10 +24,10 @@ pub const BEST: &str = "MAX";
 /// The form of an evaluation table, for messages.
 pub(super) const FORM: ExpectedContent = ExpectedContent {
     what: "an evaluation table",
-    hint: "a table is `{metric: {context: {question: {\"with_answer\": figure}}}}`, written by Python's pickle",
+    hint: "a table is `{metric: {context: {question: {\"with_answer\": score}}}}`, written by Python's pickle",
 };
 
-/// The number of keys above the figures of a context: its metric and its id.
+/// The number of keys above the scores of a context: its metric and its id.
 pub(super) const DEPTH: usize = 2;
 
 /// The query that documents are retrieved with.
@@ -39,7 +39,7 @@ pub enum RetrievedWith {
     QuestionAlone,
 }
 
-/// The key of figures in a table.
+/// The key of scores in a table.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(untagged, expecting = "the number of a conversation or the id of a facet")]
 pub enum ContextId {
@@ -86,15 +86,15 @@ pub fn locate(data: &DataDir, stem: &str) -> Option<Vec<Source>> {
     (!pieces.is_empty()).then_some(pieces)
 }
 
-/// An evaluation table in memory: up to about ten million figures.
+/// An evaluation table in memory: up to about ten million scores.
 #[derive(Debug, Default)]
 pub struct EvalTable {
-    /// The distinct questions. Figures refer to them by position.
+    /// The distinct questions. Scores refer to them by position.
     questions: IndexSet<Box<str>>,
     metrics: IndexMap<String, QuestionsByContext>,
 }
 
-/// The questions of each context, with their figures.
+/// The questions of each context, with their scores.
 type QuestionsByContext = IndexMap<ContextId, Vec<(u32, Option<f64>)>>;
 
 impl EvalTable {
@@ -105,7 +105,7 @@ impl EvalTable {
         Self::open_of(data, stem, RetrievedWith::Answer)
     }
 
-    /// Like [`EvalTable::open`], with the figures of one kind of retrieval.
+    /// Like [`EvalTable::open`], with the scores of one kind of retrieval.
     pub fn open_of(data: &DataDir, stem: &str, with: RetrievedWith) -> Result<Self, Error> {
         let sources = locate(data, stem).ok_or_else(|| {
             problem!(
@@ -129,17 +129,17 @@ impl EvalTable {
         let file = Archive::of_at_most(crate::MOST_OF_A_PICKLE, sources, &FORM)?;
         let mut table = Self::default();
         read_dictionaries(&file, DEPTH, &mut |line| {
-            let (metric, context, questions): (String, ContextId, Entries<Figures>) =
+            let (metric, context, questions): (String, ContextId, Entries<Scores>) =
                 parse_json(file.name(), line)
                     .map_err(|problem| file.problem(&problem.expected, problem.found))?;
-            let figures = questions.0.into_iter().map(|(question, figures)| {
-                let figure = match with {
-                    RetrievedWith::Answer => figures.with_answer,
-                    RetrievedWith::QuestionAlone => figures.no_answer,
+            let scores = questions.0.into_iter().map(|(question, scores)| {
+                let score = match with {
+                    RetrievedWith::Answer => scores.with_answer,
+                    RetrievedWith::QuestionAlone => scores.no_answer,
                 };
-                (question, figure)
+                (question, score)
             });
-            table.insert(&metric, context, figures);
+            table.insert(&metric, context, scores);
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(table)
@@ -153,11 +153,11 @@ impl EvalTable {
         questions: impl Iterator<Item = (String, Option<f64>)>,
     ) {
         let mut rows = Vec::new();
-        for (question, figure) in questions {
+        for (question, score) in questions {
             let known = self.questions.get_index_of(&*question);
             let place =
                 known.unwrap_or_else(|| self.questions.insert_full(question.into_boxed_str()).0);
-            rows.push((place as u32, figure));
+            rows.push((place as u32, score));
         }
         if !self.metrics.contains_key(metric) {
             self.metrics.insert(metric.to_owned(), QuestionsByContext::new());
@@ -165,10 +165,10 @@ impl EvalTable {
         self.metrics[metric].insert(context, rows);
     }
 
-    /// True if any question has a figure: not every table has figures without the answer.
-    pub fn has_figures(&self) -> bool {
+    /// True if any question has a score: not every table has scores without the answer.
+    pub fn has_scores(&self) -> bool {
         let questions = self.metrics.values().flat_map(QuestionsByContext::values).flatten();
-        questions.into_iter().any(|(_, figure)| figure.is_some())
+        questions.into_iter().any(|(_, score)| score.is_some())
     }
 
     /// The metrics in file order.
@@ -183,9 +183,9 @@ impl EvalTable {
     }
 }
 
-/// The figures of a question.
+/// The scores of a question.
 #[derive(Deserialize)]
-struct Figures {
+struct Scores {
     with_answer: Option<f64>,
     no_answer: Option<f64>,
 }
@@ -201,34 +201,34 @@ pub struct MetricTable<'a> {
 
 impl<'a> MetricTable<'a> {
     /// The contexts in file order.
-    pub fn contexts(self) -> impl ExactSizeIterator<Item = (&'a ContextId, ContextFigures<'a>)> {
+    pub fn contexts(self) -> impl ExactSizeIterator<Item = (&'a ContextId, ContextScores<'a>)> {
         let questions = self.questions;
-        self.contexts.iter().map(move |(id, rows)| (id, ContextFigures { questions, rows }))
+        self.contexts.iter().map(move |(id, rows)| (id, ContextScores { questions, rows }))
     }
 
-    /// The context of that id, if there are figures for it.
-    pub fn context(self, id: &ContextId) -> Option<ContextFigures<'a>> {
+    /// The context of that id, if there are scores for it.
+    pub fn context(self, id: &ContextId) -> Option<ContextScores<'a>> {
         let rows = self.contexts.get(id)?;
-        Some(ContextFigures { questions: self.questions, rows })
+        Some(ContextScores { questions: self.questions, rows })
     }
 }
 
-/// A context of a metric: a few candidates and their figures.
+/// A context of a metric: a few candidates and their scores.
 #[derive(Clone, Copy)]
-pub struct ContextFigures<'a> {
+pub struct ContextScores<'a> {
     questions: &'a IndexSet<Box<str>>,
     rows: &'a [(u32, Option<f64>)],
 }
 
-impl<'a> ContextFigures<'a> {
-    /// The candidates in file order, [`WORST`] and [`BEST`] among them, with their figures.
+impl<'a> ContextScores<'a> {
+    /// The candidates in file order, [`WORST`] and [`BEST`] among them, with their scores.
     pub fn questions(self) -> impl ExactSizeIterator<Item = (&'a str, Option<f64>)> {
         let Self { questions, rows } = self;
-        rows.iter().map(|&(place, figure)| (&*questions[place as usize], figure))
+        rows.iter().map(|&(place, score)| (&*questions[place as usize], score))
     }
 
-    /// The figure of a question, which may be [`WORST`] or [`BEST`].
-    pub fn figure(self, question: &str) -> Option<f64> {
+    /// The score of a question, which may be [`WORST`] or [`BEST`].
+    pub fn score(self, question: &str) -> Option<f64> {
         let place = self.questions.get_index_of(question)? as u32;
         self.rows.iter().find(|(other, _)| *other == place)?.1
     }

@@ -36,7 +36,7 @@ pub use candidates::write_candidates;
 pub use check::check;
 pub use collection::{ClariQ, ClariqSplit, QUESTIONS, SAMPLE, SplitData};
 pub use eval_table::{
-    BEST, ContextFigures, ContextId, EvalTable, MetricTable, RetrievedWith, WORST,
+    BEST, ContextId, ContextScores, EvalTable, MetricTable, RetrievedWith, WORST,
 };
 pub use kind::KIND;
 pub use labelled::{Facet, Labelled, LabelledRow, LabelledTopic, parse_requests, read_requests};

@@ -19,22 +19,22 @@ const DEPTH: usize = 10;
 
 /// nDCG@10 on held-out topics.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PipelineFigures {
-    /// The figure of the pipeline with the trained encoder.
+pub struct PipelineScores {
+    /// The score of the pipeline with the trained encoder.
     pub trained: f64,
-    /// The figure of the pipeline with the encoder that the training began with.
+    /// The score of the pipeline with the encoder that the training began with.
     pub untrained: f64,
-    /// The figure of BM25 alone.
+    /// The score of BM25 alone.
     pub bm25: f64,
 }
 
-/// The figures of a trained encoder, in `folder`. `None` for other models, where no topic was held out, and for
+/// The scores of a trained encoder, in `folder`. `None` for other models, where no topic was held out, and for
 /// clarifying questions, which are no documents.
-pub fn pipeline_figures(
+pub fn pipeline_scores(
     session: &Session,
     recipe: &Recipe,
     folder: &Path,
-) -> Result<Option<PipelineFigures>> {
+) -> Result<Option<PipelineScores>> {
     if recipe.held_out == 0.0
         || recipe.objective.kind() != ModelKind::Encoder
         || session.collection.question_bank().is_some()
@@ -48,14 +48,14 @@ pub fn pipeline_figures(
         return Ok(None);
     }
     let base = installed::locate(&session.models_folder(), &recipe.base, ModelKind::Encoder)?;
-    let figure = |system: &str, encoder: Option<&Path>| {
+    let score = |system: &str, encoder: Option<&Path>| {
         let rankings = mine(session, recipe, system, DEPTH, requests.clone(), encoder)?;
         mean_of(session, recipe, &requests, &rankings)
     };
-    Ok(Some(PipelineFigures {
-        trained: figure(PIPELINE, Some(folder))?,
-        untrained: figure(PIPELINE, Some(&base))?,
-        bm25: figure(usual_first_stage(session.collection), None)?,
+    Ok(Some(PipelineScores {
+        trained: score(PIPELINE, Some(folder))?,
+        untrained: score(PIPELINE, Some(&base))?,
+        bm25: score(usual_first_stage(session.collection), None)?,
     }))
 }
 

@@ -7,7 +7,7 @@ use clariq_experiment::NeedModels;
 use clariq_experiment::reproduce::{Verdict, check, published};
 use clariq_files::{Run, Source, read_run};
 use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer};
-use clariq_rank::ExpectedFigures;
+use clariq_rank::ExpectedScores;
 use clariq_track_clariq::ClariQ;
 use clariq_tracks::TRACKS;
 use std::collections::HashMap;
@@ -139,7 +139,7 @@ fn predicted_needs_reach_the_figures_of_their_configuration() {
         let models = models.for_split(Some("dev")).expect("a split");
         for system in ["bm25-tuned", "strict", "best"] {
             let config = work.load(system).expect("a system");
-            let is_of_dev = |it: &&ExpectedFigures| it.collection == "clariq" && it.split == "dev";
+            let is_of_dev = |it: &&ExpectedScores| it.collection == "clariq" && it.split == "dev";
             let expected = config.expected.iter().find(is_of_dev).expect("figures of dev");
             let model = models.open(system).expect("a model");
             let held_out = models.held_out(&model).expect("scores").expect("labels");

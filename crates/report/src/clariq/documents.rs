@@ -1,4 +1,4 @@
-//! Document relevance of the runs: the challenge's main figures.
+//! Document relevance of the runs: the challenge's main scores.
 
 use super::ClariqPage;
 use super::leaderboard::{is_released, part};
@@ -16,13 +16,13 @@ use maud::{Markup, html};
 /// Document relevance of all runs by one kind of retrieval.
 pub(crate) struct DocumentsOfRuns {
     pub(crate) with: RetrievedWith,
-    pub(crate) runs: Vec<DocumentFigures>,
+    pub(crate) runs: Vec<DocumentScores>,
 }
 
 /// Document relevance of a run.
-pub(crate) struct DocumentFigures {
+pub(crate) struct DocumentScores {
     /// The means by the measures of the leaderboard.
-    figures: Vec<f64>,
+    values: Vec<f64>,
     /// The values of the facets by the same measures.
     scores: Vec<Score>,
     /// The contexts without an answer, or whose question has no scores in the table.
@@ -41,7 +41,7 @@ impl DocumentsOfRuns {
 }
 
 /// Document relevance of runs by the measures of the leaderboard, with and without the answer, as far as
-/// the data folder has figures.
+/// the data folder has scores.
 pub(super) fn relevance(
     clariq: &ClariQ,
     split: ClariqSplit,
@@ -54,7 +54,7 @@ pub(super) fn relevance(
             Err(Error::Problem(problem)) if problem.kind.is_missing() => break,
             table => table?,
         };
-        if !table.has_figures() {
+        if !table.has_scores() {
             continue;
         }
         let mut scored = Vec::with_capacity(runs.len());
@@ -65,8 +65,8 @@ pub(super) fn relevance(
                 metric.unwrap_or_else(|| Score::new("", name, Vec::new()))
             };
             let scores = DOCUMENT_MEASURES.map(find).to_vec();
-            scored.push(DocumentFigures {
-                figures: scores.iter().map(Score::value).collect(),
+            scored.push(DocumentScores {
+                values: scores.iter().map(Score::value).collect(),
                 not_covered: found.missing + found.not_candidates,
                 contexts: scores.first().map_or(0, |score| score.values.len()),
                 scores,
@@ -136,7 +136,7 @@ fn table(names: &[&str], documents: &DocumentsOfRuns) -> Markup {
                 @for (name, run) in names.iter().zip(&documents.runs) {
                     tr {
                         th.text scope="row" { (name) }
-                        @for value in &run.figures { td { (figure(*value)) } }
+                        @for value in &run.values { td { (figure(*value)) } }
                         td { (run.not_covered) " of " (run.contexts) }
                     }
                 }
@@ -153,7 +153,7 @@ fn board(comparison: &ClariqPage, names: &[&str], documents: &DocumentsOfRuns) -
     let board = Leaderboard::published(ScorerTask::Documents, false, comparison.split)?;
     let runs = || names.iter().zip(&documents.runs);
     let (covered, others): (Vec<_>, Vec<_>) = runs().partition(|(_, run)| run.not_covered == 0);
-    let entries = covered.iter().map(|(name, run)| ((**name).to_owned(), run.figures.clone()));
+    let entries = covered.iter().map(|(name, run)| ((**name).to_owned(), run.values.clone()));
     let names: Vec<&str> = others.iter().map(|(name, _)| **name).collect();
     Some(html! {
         (part("Among the published entries", "runs", &board, entries.collect()))
@@ -173,10 +173,10 @@ mod tests {
     use crate::clariq::tests::Small;
 
     #[test]
-    fn facets_without_scores_are_counted_beside_the_figures() {
+    fn facets_without_scores_are_counted_beside_the_scores() {
         let small = Small::new(&[("whole", &[]), ("partial", &[])]);
-        let run = |not_covered| DocumentFigures {
-            figures: vec![0.25; 4],
+        let run = |not_covered| DocumentScores {
+            values: vec![0.25; 4],
             scores: Vec::new(),
             not_covered,
             contexts: 160,

@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 /// A run or need file with its rank among the entries.
 struct RankedEntry {
     name: String,
-    figures: Vec<f64>,
+    scores: Vec<f64>,
     placement: Placement,
 }
 
@@ -47,11 +47,11 @@ pub(super) fn is_released(comparison: &ClariqPage) -> bool {
 
 fn needs(comparison: &ClariqPage) -> Option<Markup> {
     let board = Leaderboard::published(ScorerTask::Need, false, comparison.split)?;
-    let figures = |lines| {
+    let scores = |lines| {
         let scores = clarification_need(lines, comparison.labels);
         vec![scores.precision, scores.recall, scores.f1]
     };
-    let files = comparison.named_needs().map(|(name, lines)| (name.to_owned(), figures(lines)));
+    let files = comparison.named_needs().map(|(name, lines)| (name.to_owned(), scores(lines)));
     let files = files.collect();
     (!comparison.needs.is_empty()).then(|| part("Clarification need", "need files", &board, files))
 }
@@ -64,10 +64,10 @@ pub(super) fn part(
 ) -> Markup {
     let mut placed: Vec<RankedEntry> = entries
         .into_iter()
-        .map(|(name, figures)| RankedEntry { name, placement: board.place(&figures), figures })
+        .map(|(name, scores)| RankedEntry { name, placement: board.place(&scores), scores })
         .collect();
     // The sort is stable: equal runs keep their given order.
-    placed.sort_by_key(|run| (run.placement.before, Reverse(board.key(&run.figures))));
+    placed.sort_by_key(|run| (run.placement.before, Reverse(board.key(&run.scores))));
     let order = board.place(&vec![0.0; board.measures.len()]).order;
     html! {
         h3 { (title) }
@@ -120,7 +120,7 @@ fn own_row(run: &RankedEntry) -> Markup {
         tr.mine {
             td { (run.placement.rank) }
             th.text.entry scope="row" { (run.name) " " span.team { "this page" } }
-            @for value in &run.figures { td { (figure(*value)) } }
+            @for value in &run.scores { td { (figure(*value)) } }
         }
     }
 }
@@ -129,9 +129,9 @@ fn published_row(board: &Leaderboard, entry: usize) -> Markup {
     let entry = &board.entries[entry];
     html! {
         tr {
-            td { @if entry.rank.is_some() { (board.place(&entry.figures).rank) } @else { "–" } }
+            td { @if entry.rank.is_some() { (board.place(&entry.scores).rank) } @else { "–" } }
             th.text.entry scope="row" { (entry.model) " " span.team { (entry.team) } }
-            @for value in &entry.figures { td { (figure(*value)) } }
+            @for value in &entry.scores { td { (figure(*value)) } }
         }
     }
 }
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_in_the_order_of_their_figures() {
+    fn runs_are_in_the_order_of_their_scores() {
         let board = Leaderboard::published(ScorerTask::Ranking, false, ClariqSplit::Dev).unwrap();
         let entry = |name: &str, deepest| (name.to_owned(), vec![0.3, 0.5, 0.6, deepest]);
         let page = part(

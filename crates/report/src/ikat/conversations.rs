@@ -28,8 +28,8 @@ struct TurnResult<'a> {
     /// The ids of the passages, best first.
     passages: Vec<&'a str>,
     response: Option<&'a Response>,
-    /// The figures of the turn, by the name of the measure.
-    figures: Vec<(String, f64)>,
+    /// The scores of the turn, by the name of the measure.
+    scores: Vec<(String, f64)>,
 }
 
 /// A run, turn by turn.
@@ -54,7 +54,7 @@ impl<'a> RunByTurn<'a> {
         }
         for column in &entry.scores {
             for (turn, value) in &column.values {
-                by_turn.entry(turn.as_str()).or_default().figures.push((column.name(), *value));
+                by_turn.entry(turn.as_str()).or_default().scores.push((column.name(), *value));
             }
         }
         Self { name: &entry.shown.name, by_turn }
@@ -275,7 +275,7 @@ fn answer(
             h3 { (run.map_or("Labels and the organisers' response", |run| run.name)) }
             @if run.is_some() {
                 p.note {
-                    @for (index, (name, value)) in found.figures.iter().enumerate() {
+                    @for (index, (name, value)) in found.scores.iter().enumerate() {
                         @if index > 0 { " · " } (name) " " (figure(*value))
                     }
                 }

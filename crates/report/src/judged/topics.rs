@@ -1,4 +1,4 @@
-//! Topics with their figures, the documents that each run found, and the relevant ones.
+//! Topics with their scores, the documents that each run found, and the relevant ones.
 
 use crate::page::{mark_rank, scroll};
 use crate::scores::ComparedRuns;
@@ -14,7 +14,7 @@ const SHOWN: usize = 10;
 const RELEVANT: usize = 20;
 /// Characters shown of each document.
 const CHARACTERS: usize = 240;
-/// Topics shown with documents; further topics only have figures, to limit the size of the page.
+/// Topics shown with documents; further topics only have scores, to limit the size of the page.
 const MOST_TOPICS: usize = 500;
 
 /// The content of the section.
@@ -58,7 +58,7 @@ impl TopicSection<'_> {
                         (self.compared.change(self.column, index))
                     }
                     div.inside {
-                        (scroll(&format!("Scores of topic {topic}"), &self.figures(index)))
+                        (scroll(&format!("Scores of topic {topic}"), &self.score_table(index)))
                         (found)
                     }
                 }
@@ -83,7 +83,7 @@ impl TopicSection<'_> {
         })
     }
 
-    fn figures(&self, index: usize) -> Markup {
+    fn score_table(&self, index: usize) -> Markup {
         html! {
             table {
                 thead {

@@ -110,7 +110,7 @@ impl DryRunTable {
             row.extend(self.price.map(|Price { read, written }| {
                 let read = read * planned.prompt_tokens as f64;
                 let written = written * planned.completion_tokens as f64;
-                Cell::Figure((read + written) / 1e6, 4)
+                Cell::Number((read + written) / 1e6, 4)
             }));
             self.sheet.row(row);
         }

@@ -213,11 +213,11 @@ pub(crate) fn compare_each(all: &[Settings], arguments: &CompareArgs) -> Result<
     for (measure, name) in names.iter().enumerate() {
         for (run, system) in scores.systems.iter().enumerate() {
             let mut row = vec![Cell::text(name), Cell::text(&system.name)];
-            row.extend(system.means(measure).into_iter().map(|mean| Cell::Figure(mean, 4)));
+            row.extend(system.means(measure).into_iter().map(|mean| Cell::Number(mean, 4)));
             let test = tested.iter().find(|test| (test.run, test.column) == (run, measure));
             row.extend(test.map_or(vec![Cell::Nothing; 3], |test| {
                 vec![
-                    Cell::Figure(test.test.mean_difference, 4),
+                    Cell::Number(test.test.mean_difference, 4),
                     Cell::Probability(test.test.randomisation_p),
                     Cell::Probability(test.corrected),
                 ]

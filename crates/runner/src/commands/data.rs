@@ -111,7 +111,7 @@ fn stats(settings: &Settings) -> Result<Outcome> {
         let mut cells = vec![Cell::text(row.name)];
         cells.extend(row.amounts.iter().map(|amount| match *amount {
             Some(Amount::Count(count)) => Cell::count(count),
-            Some(Amount::Mean(mean)) => Cell::Figure(mean, 1),
+            Some(Amount::Mean(mean)) => Cell::Number(mean, 1),
             None => Cell::Nothing,
         }));
         sheet.row(cells);

@@ -60,7 +60,7 @@ pub(crate) fn eval_each(all: &[Settings], arguments: &EvalArgs) -> Result<Outcom
     for (measure, name) in scores.measures().into_iter().enumerate() {
         for system in &scores.systems {
             let mut row = vec![Cell::text(&name), Cell::text(&system.name)];
-            row.extend(system.means(measure).into_iter().map(|mean| Cell::Figure(mean, 4)));
+            row.extend(system.means(measure).into_iter().map(|mean| Cell::Number(mean, 4)));
             sheet.row(row);
         }
     }

@@ -214,7 +214,7 @@ fn stages(pipelines: &[PipelineTrace]) -> Sheet {
     let mut sheet = Sheet::new(&["stage", "rank", "of", "score"]);
     for trace in pipelines.iter().flat_map(|trace| &trace.stages) {
         let rank = trace.rank.map_or(Cell::Nothing, Cell::count);
-        let score = trace.score.map_or(Cell::Nothing, |score| Cell::Figure(score, 6));
+        let score = trace.score.map_or(Cell::Nothing, |score| Cell::Number(score, 6));
         sheet.row(vec![Cell::text(trace.stage), rank, Cell::count(trace.length), score]);
     }
     sheet

@@ -146,14 +146,14 @@ fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome> 
     for (place, probability) in prediction.probabilities.into_iter().enumerate() {
         let is_label = Cell::Mark(place == prediction.label);
         let need = need_cell(&model.made_of.classes[place]);
-        labels.row(vec![need, Cell::Figure(probability, 4), is_label]);
+        labels.row(vec![need, Cell::Number(probability, 4), is_label]);
     }
     let mut features = Sheet::new(&["feature", "value", "moves the label by"]);
     for feature in shares.iter().take(arguments.top) {
         features.row(vec![
             Cell::text(&feature.feature),
-            Cell::Figure(feature.value, 4),
-            Cell::Figure(feature.share, 4),
+            Cell::Number(feature.value, 4),
+            Cell::Number(feature.share, 4),
         ]);
     }
     print(settings, vec![("labels", labels), ("features", features)], "features")

@@ -176,7 +176,7 @@ fn empty_sheet(for_reading: bool) -> Sheet {
 }
 
 fn row(split: &str, score: &ReproducedScore, for_reading: bool) -> Vec<Cell> {
-    let number = |value: Option<f64>| value.map_or(Cell::Nothing, |value| Cell::Figure(value, 6));
+    let number = |value: Option<f64>| value.map_or(Cell::Nothing, |value| Cell::Number(value, 6));
     let mut row = vec![
         Cell::text(score.system),
         Cell::text(split),

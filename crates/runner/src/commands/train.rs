@@ -10,7 +10,7 @@ use crate::target::open_collection;
 use clap::Args;
 use clariq_core::{ModelKind, Precision, Result, SplitRole, TrainingSummary};
 use clariq_experiment::training::{
-    TrainMode, TrainingOutcome, check_output, pipeline_figures, train as train_recipe,
+    TrainMode, TrainingOutcome, check_output, pipeline_scores, train as train_recipe,
     usual_first_stage,
 };
 use clariq_systems::find_recipes;
@@ -103,7 +103,7 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
         {
             uses.push(beside_first_stage(&name, trained, first_stage).into());
         }
-        if let Some(figures) = pipeline_figures(&session, &recipe, &folder)? {
+        if let Some(figures) = pipeline_scores(&session, &recipe, &folder)? {
             uses.push(beside_base(&name, &recipe.base, figures, first_stage).into());
         }
         let is_found = arguments.output.is_none() && arguments.set.is_empty();
@@ -121,12 +121,12 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
 fn cells(trained: Option<&TrainingSummary>) -> [Cell; 5] {
     let Some(trained) = trained else { return std::array::from_fn(|_| Cell::Nothing) };
     let recall = |depth: usize| {
-        trained.recall.map_or(Cell::Nothing, |recall| Cell::Figure(recall[depth], 4))
+        trained.recall.map_or(Cell::Nothing, |recall| Cell::Number(recall[depth], 4))
     };
     [
         Cell::count(trained.steps),
-        Cell::Figure(trained.first_loss, 4),
-        Cell::Figure(trained.last_loss, 4),
+        Cell::Number(trained.first_loss, 4),
+        Cell::Number(trained.last_loss, 4),
         recall(0),
         recall(3),
     ]

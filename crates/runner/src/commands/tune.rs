@@ -117,7 +117,7 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
     let columns: Vec<String> = ["parameters".to_owned()].into_iter().chain(names).collect();
     let mut sheet = Sheet::new(&columns);
     let mut row = |name: String, means: &[f64]| {
-        let means = means.iter().map(|&mean| Cell::Figure(mean, 6));
+        let means = means.iter().map(|&mean| Cell::Number(mean, 6));
         sheet.row([Cell::text(name)].into_iter().chain(means).collect());
     };
     for trial in tuned.best_first().into_iter().take(arguments.top) {

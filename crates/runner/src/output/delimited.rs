@@ -24,7 +24,7 @@ fn write_cell(cell: &Cell) -> String {
         Cell::Text(text) => text.clone(),
         Cell::Count(count) => count.to_string(),
         Cell::Compared(figure) => without_sign(figure.value).to_string(),
-        Cell::Figure(figure, _) | Cell::Short(figure, _) | Cell::Probability(figure) => {
+        Cell::Number(figure, _) | Cell::Short(figure, _) | Cell::Probability(figure) => {
             without_sign(*figure).to_string()
         }
         Cell::Between(..) => cell.shown(),

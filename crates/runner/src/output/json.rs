@@ -50,7 +50,7 @@ fn value(cell: &Cell) -> Value {
         Cell::Text(text) => Value::from(text.as_str()),
         Cell::Count(count) => Value::from(*count),
         Cell::Compared(figure) => Value::from(without_sign(figure.value)),
-        Cell::Figure(figure, _) | Cell::Short(figure, _) | Cell::Probability(figure) => {
+        Cell::Number(figure, _) | Cell::Short(figure, _) | Cell::Probability(figure) => {
             Value::from(without_sign(*figure))
         }
         Cell::Between(ends, _) => Value::from(ends.map(without_sign).to_vec()),

@@ -1,6 +1,6 @@
 //! A LaTeX table, for papers: `tabular` with the rules of the package `booktabs`, in a `table` if it has a caption.
 
-use super::sheet::{Cell, ComparedFigure, Direction, Sheet};
+use super::sheet::{Cell, ComparedNumber, Direction, Sheet};
 use std::io::{self, Write};
 
 pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
@@ -51,24 +51,24 @@ fn field(cell: &Cell) -> String {
     match cell {
         Cell::Nothing => "--".to_owned(),
         Cell::Mark(true) => "$^{*}$".to_owned(),
-        Cell::Compared(figure) => compared(figure, &shown),
+        Cell::Compared(number) => compared(number, &shown),
         Cell::Between(ends, digits) => {
-            let [low, high] = ends.map(|end| field(&Cell::Figure(end, *digits)));
+            let [low, high] = ends.map(|end| field(&Cell::Number(end, *digits)));
             format!("[{low}, {high}]")
         }
-        Cell::Figure(..) | Cell::Probability(_) if shown.starts_with(['-', '<']) => {
+        Cell::Number(..) | Cell::Probability(_) if shown.starts_with(['-', '<']) => {
             format!("${shown}$")
         }
         _ => escaped(&shown),
     }
 }
 
-/// The best figure in bold, with a dagger if it is significantly better than the baseline, and a
+/// The best number in bold, with a dagger if it is significantly better than the baseline, and a
 /// double dagger if it is worse.
-fn compared(figure: &ComparedFigure, shown: &str) -> String {
+fn compared(number: &ComparedNumber, shown: &str) -> String {
     let shown = if shown.starts_with('-') { format!("${shown}$") } else { shown.to_owned() };
-    let shown = if figure.is_best { format!("\\textbf{{{shown}}}") } else { shown };
-    match figure.direction {
+    let shown = if number.is_best { format!("\\textbf{{{shown}}}") } else { shown };
+    match number.direction {
         Some(Direction::Better) => format!("{shown}$^{{\\dagger}}$"),
         Some(Direction::Worse) => format!("{shown}$^{{\\ddagger}}$"),
         None => shown,
@@ -113,12 +113,12 @@ mod tests {
         let cells = vec![
             Cell::text("a_b"),
             Cell::Probability(1e-5),
-            Cell::Figure(-0.5, 2),
+            Cell::Number(-0.5, 2),
             Cell::Mark(true),
         ];
         sheet.row(cells);
         sheet.caption = Some("50 % of #1".to_owned());
-        sheet.row(vec![Cell::text("c"), Cell::Nothing, Cell::Figure(0.25, 2), Cell::Mark(false)]);
+        sheet.row(vec![Cell::text("c"), Cell::Nothing, Cell::Number(0.25, 2), Cell::Mark(false)]);
         let mut bytes = Vec::new();
         write(&sheet, &mut bytes).unwrap();
         let expected = "% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\n\\caption{50 \\% of \\#1}\n\

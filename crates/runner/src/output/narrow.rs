@@ -107,7 +107,7 @@ mod tests {
     fn columns_without_room_are_below_each_other_with_the_first_texts() {
         let mut sheet = Sheet::new(&["by", "run", "mean", "diff", "p", ""]);
         let row = |run, mark| {
-            let figures = [0.25, 0.5, 0.75].map(|figure| Cell::Figure(figure, 4));
+            let figures = [0.25, 0.5, 0.75].map(|figure| Cell::Number(figure, 4));
             let mut row = vec![Cell::text("R@5"), Cell::text(run)];
             row.extend(figures);
             row.push(Cell::Mark(mark));

@@ -7,15 +7,15 @@ use std::path::Path;
 pub(crate) enum Cell {
     Text(String),
     Count(u64),
-    /// A figure and the digits that are shown of it where a person reads.
-    Figure(f64, usize),
-    /// A figure that counts fewer documents than its name says.
+    /// A number and the digits that are shown of it where a person reads.
+    Number(f64, usize),
+    /// A number that counts fewer documents than its name says.
     Short(f64, usize),
     Probability(f64),
     /// The ends of an interval, and their digits.
     Between([f64; 2], usize),
-    /// A figure of a table for a paper.
-    Compared(ComparedFigure),
+    /// A number of a table for a paper.
+    Compared(ComparedNumber),
     Mark(bool),
     Nothing,
 }
@@ -44,9 +44,9 @@ impl Cell {
         match self {
             Self::Text(text) => printable(text, usize::MAX).into_owned(),
             Self::Count(count) => count.to_string(),
-            Self::Figure(figure, digits) => fixed(*figure, *digits),
-            Self::Short(figure, digits) => format!("{}°", fixed(*figure, *digits)),
-            Self::Compared(figure) => fixed(figure.value, figure.digits),
+            Self::Number(number, digits) => fixed(*number, *digits),
+            Self::Short(number, digits) => format!("{}°", fixed(*number, *digits)),
+            Self::Compared(number) => fixed(number.value, number.digits),
             Self::Between([low, high], digits) => {
                 format!("{} to {}", fixed(*low, *digits), fixed(*high, *digits))
             }
@@ -59,7 +59,7 @@ impl Cell {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct ComparedFigure {
+pub(crate) struct ComparedNumber {
     pub(crate) value: f64,
     pub(crate) digits: usize,
     pub(crate) is_best: bool,
@@ -107,6 +107,6 @@ impl Sheet {
 }
 
 /// A negative zero as zero.
-pub(super) fn without_sign(figure: f64) -> f64 {
-    figure + 0.0
+pub(super) fn without_sign(number: f64) -> f64 {
+    number + 0.0
 }

@@ -166,7 +166,7 @@ mod tests {
         for width in [60, 80] {
             let table = |first: &str| {
                 let mut sheet = Sheet::new(&["run", "a rather long name of a score", "n"]);
-                sheet.row(vec![Cell::text(first), Cell::Figure(0.5, 4), Cell::count(12)]);
+                sheet.row(vec![Cell::text(first), Cell::Number(0.5, 4), Cell::count(12)]);
                 sheet.row(vec![Cell::text("y"), Cell::Nothing, Cell::Nothing]);
                 sheet
             };

@@ -2,7 +2,7 @@
 //! of the leaderboard counts its entries.
 
 use clariq_core::SplitRole;
-use clariq_rank::ExpectedFigures;
+use clariq_rank::ExpectedScores;
 use clariq_systems::{SystemConfig, built_in};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -45,10 +45,10 @@ const IKAT_SYSTEMS: [&str; 6] = [
 ];
 
 /// The figures that a system expects on a split of a real collection.
-fn expected(system: &str, collection: &str, split: &str) -> ExpectedFigures {
+fn expected(system: &str, collection: &str, split: &str) -> ExpectedScores {
     let config = SystemConfig::open_any(system, &[]).unwrap();
     let is_wanted =
-        |expected: &ExpectedFigures| expected.collection == collection && expected.split == split;
+        |expected: &ExpectedScores| expected.collection == collection && expected.split == split;
     config.expected.into_iter().find(is_wanted).unwrap()
 }
 

@@ -1,7 +1,7 @@
 //! `ClariQ`'s document relevance: the quality of the documents retrieved after the first question and
 //! its answer.
 //!
-//! The figures of every candidate question were computed once, by retrieving documents with the
+//! The scores of every candidate question were computed once, by retrieving documents with the
 //! question and its answer, and released as a table. The official scorer looks up the question
 //! that a run puts first.
 
@@ -25,7 +25,7 @@ pub struct DocumentRelevance {
     pub not_candidates: usize,
 }
 
-/// The name of the table with the figures of a split. As in the official scorer, the table called
+/// The name of the table with the scores of a split. As in the official scorer, the table called
 /// train has the dev facets, too.
 pub fn table_stem(split: ClariqSplit, multi_turn: bool) -> String {
     match (multi_turn, split) {
@@ -70,14 +70,14 @@ fn score(
             let Some(topic) = answered_by(id) else { continue };
             let id = RequestId::from(id.to_string().as_str());
             let question = first.get(topic.as_str()).map(|first| first.question.as_str());
-            // A run cannot get the best figure by writing `MAX`.
+            // A run cannot get the best score by writing `MAX`.
             let candidate = question.filter(|question| *question != BEST).unwrap_or(WORST);
-            let figure = question.and_then(|_| context.figure(candidate)).unwrap_or_else(|| {
+            let value = question.and_then(|_| context.score(candidate)).unwrap_or_else(|| {
                 let counted = if question.is_some() { &mut not_candidates } else { &mut missing };
                 counted.insert(id.clone());
-                question.and_then(|_| context.figure(WORST)).unwrap_or(0.0)
+                question.and_then(|_| context.score(WORST)).unwrap_or(0.0)
             });
-            values.push((id, figure));
+            values.push((id, value));
         }
         let score = Score::new("", metric.name, Vec::new());
         metrics.push(Score { values, unit: "facet", ..score });
@@ -122,33 +122,33 @@ mod tests {
     use super::*;
     use crate::evaluation::tests::{labels, run, table};
 
-    fn figures(lines: &[(&str, &str, f64)]) -> (Vec<f64>, DocumentRelevance) {
+    fn evaluated(lines: &[(&str, &str, f64)]) -> (Vec<f64>, DocumentRelevance) {
         let labels = labels(&[("1", &["Q1"]), ("2", &["Q2"])]);
         let table = table(&[
             ("F0".into(), &[("Q1", 0.5), ("MIN", 0.1), ("MAX", 0.9)]),
             ("F1".into(), &[("Q2", 0.4), ("MIN", 0.2), ("MAX", 0.8)]),
         ]);
         let scores = document_relevance(&run(lines), &table, &labels);
-        (scores.metrics[0].values.iter().map(|(_, figure)| *figure).collect(), scores)
+        (scores.metrics[0].values.iter().map(|(_, value)| *value).collect(), scores)
     }
 
     #[test]
     fn the_question_with_the_highest_score_counts_and_the_last_of_equals() {
         let (found, scores) =
-            figures(&[("1", "Q9", 1.0), ("1", "Q1", 1.0), ("2", "Q2", 2.0), ("2", "Q9", 1.0)]);
+            evaluated(&[("1", "Q9", 1.0), ("1", "Q1", 1.0), ("2", "Q2", 2.0), ("2", "Q9", 1.0)]);
         assert_eq!(found, [0.5, 0.4]);
         assert_eq!((scores.tied, scores.missing, scores.not_candidates), (1, 0, 0));
     }
 
     #[test]
     fn an_unknown_question_scores_the_worst_and_a_missing_topic_0() {
-        let (found, scores) = figures(&[("1", "Q77", 1.0)]);
+        let (found, scores) = evaluated(&[("1", "Q77", 1.0)]);
         assert_eq!(found, [0.1, 0.0]);
         assert_eq!((scores.missing, scores.not_candidates), (1, 1));
     }
 
     #[test]
     fn a_run_that_writes_min_or_max_gets_the_minimum() {
-        assert_eq!(figures(&[("1", "MAX", 1.0), ("2", "MIN", 1.0)]).0, [0.1, 0.2]);
+        assert_eq!(evaluated(&[("1", "MAX", 1.0), ("2", "MIN", 1.0)]).0, [0.1, 0.2]);
     }
 }

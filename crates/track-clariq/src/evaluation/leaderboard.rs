@@ -7,20 +7,20 @@
 use crate::ClariqSplit;
 use crate::evaluation::ScorerTask;
 
-/// The first digits of the checksum of the released bank, on which the published figures were
+/// The first digits of the checksum of the released bank, on which the published scores were
 /// measured.
 pub const RELEASED_BANK: &str = "2100c70232f6";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeaderboardEntry {
-    /// The published rank, by the figures on test; `None` for the oracles, which were not ranked.
+    /// The published rank, by the scores on test; `None` for the oracles, which were not ranked.
     pub rank: Option<usize>,
     /// The team that submitted the entry.
     pub team: String,
     /// The name of the model.
     pub model: String,
-    /// A figure for each of [`Leaderboard::measures`].
-    pub figures: Vec<f64>,
+    /// A score for each of [`Leaderboard::measures`].
+    pub scores: Vec<f64>,
 }
 
 /// The published entries of one task and split, in the published order.
@@ -47,7 +47,7 @@ pub struct Placement {
     pub rank: usize,
     /// The number of ranked entries, the run included.
     pub ranked: usize,
-    /// The entries in the order of their figures on this split; the run belongs before
+    /// The entries in the order of their scores on this split; the run belongs before
     /// `entries[before]`.
     pub order: Vec<usize>,
     /// The number of entries of `order`, oracles included, before the run.
@@ -109,43 +109,43 @@ impl Leaderboard {
         Some(Self { measures, ordered_by, entries, remark: is_shifted.then_some(SHIFTED) })
     }
 
-    /// The sort key of figures, in units of the fourth decimal.
-    pub fn key(&self, figures: &[f64]) -> Vec<i64> {
-        self.ordered_by.iter().map(|&index| rounded(figures[index])).collect()
+    /// The sort key of scores, in units of the fourth decimal.
+    pub fn key(&self, scores: &[f64]) -> Vec<i64> {
+        self.ordered_by.iter().map(|&index| rounded(scores[index])).collect()
     }
 
-    /// The entries with these figures, up to one in the fourth decimal: some were published cut, and not
+    /// The entries with these scores, up to one in the fourth decimal: some were published cut, and not
     /// rounded.
-    pub fn equals(&self, figures: &[f64]) -> impl Iterator<Item = &LeaderboardEntry> {
+    pub fn equals(&self, scores: &[f64]) -> impl Iterator<Item = &LeaderboardEntry> {
         self.entries.iter().filter(move |entry| {
-            entry.figures.len() == figures.len()
-                && entry.figures.iter().zip(figures).all(|(a, b)| (a - b).abs() < 1e-4)
+            entry.scores.len() == scores.len()
+                && entry.scores.iter().zip(scores).all(|(a, b)| (a - b).abs() < 1e-4)
         })
     }
 
-    /// The remark, if no row has these figures, and one begins with two of them: the first columns are not
+    /// The remark, if no row has these scores, and one begins with two of them: the first columns are not
     /// shifted.
-    pub fn remark_on(&self, figures: &[f64]) -> Option<&'static str> {
+    pub fn remark_on(&self, scores: &[f64]) -> Option<&'static str> {
         let begins = |entry: &LeaderboardEntry| {
-            entry.figures.iter().zip(figures).take(2).all(|(a, b)| (a - b).abs() < 1e-4)
+            entry.scores.iter().zip(scores).take(2).all(|(a, b)| (a - b).abs() < 1e-4)
         };
-        let is_meant = self.equals(figures).next().is_none() && self.entries.iter().any(begins);
+        let is_meant = self.equals(scores).next().is_none() && self.entries.iter().any(begins);
         self.remark.filter(|_| is_meant)
     }
 
-    /// Places a run by its figures, one for each of [`Leaderboard::measures`], rounded to the four
+    /// Places a run by its scores, one for each of [`Leaderboard::measures`], rounded to the four
     /// decimals of the published ones.
-    pub fn place(&self, figures: &[f64]) -> Placement {
-        let key = |figures: &[f64]| self.key(figures);
-        let own_key = key(figures);
+    pub fn place(&self, scores: &[f64]) -> Placement {
+        let key = |scores: &[f64]| self.key(scores);
+        let own_key = key(scores);
         let mut order: Vec<usize> = (0..self.entries.len()).collect();
         // Stable: equals stay in the published order.
-        order.sort_by_key(|&entry| std::cmp::Reverse(key(&self.entries[entry].figures)));
+        order.sort_by_key(|&entry| std::cmp::Reverse(key(&self.entries[entry].scores)));
         let before =
-            order.iter().filter(|&&entry| key(&self.entries[entry].figures) > own_key).count();
+            order.iter().filter(|&&entry| key(&self.entries[entry].scores) > own_key).count();
         let ranked = || self.entries.iter().filter(|entry| entry.rank.is_some());
         Placement {
-            rank: 1 + ranked().filter(|entry| key(&entry.figures) > own_key).count(),
+            rank: 1 + ranked().filter(|entry| key(&entry.scores) > own_key).count(),
             ranked: 1 + ranked().count(),
             order,
             before,
@@ -154,14 +154,14 @@ impl Leaderboard {
 }
 
 /// Rounds to four decimals, in units of the fourth.
-fn rounded(figure: f64) -> i64 {
-    (figure * 1e4).round() as i64
+fn rounded(score: f64) -> i64 {
+    (score * 1e4).round() as i64
 }
 
 fn entry(line: &str, positions: &[usize]) -> Option<LeaderboardEntry> {
     let fields: Vec<&str> = line.split('\t').collect();
     let [rank, team, model, ..] = fields[..] else { return None };
-    let figures = positions
+    let scores = positions
         .iter()
         .map(|&index| fields.get(index)?.parse().ok())
         .collect::<Option<Vec<f64>>>()?;
@@ -169,7 +169,7 @@ fn entry(line: &str, positions: &[usize]) -> Option<LeaderboardEntry> {
         rank: rank.parse().ok(),
         team: team.to_owned(),
         model: model.to_owned(),
-        figures,
+        scores,
     })
 }
 
@@ -190,7 +190,7 @@ mod tests {
             assert!(
                 entries
                     .iter()
-                    .all(|entry| entry.figures.iter().all(|figure| (0.0..1.0).contains(figure)))
+                    .all(|entry| entry.scores.iter().all(|score| (0.0..1.0).contains(score)))
             );
         }
         assert_eq!(Leaderboard::published(ScorerTask::Documents, true, ClariqSplit::Dev), None);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_published_order_is_that_of_the_figures_on_test() {
+    fn the_published_order_is_that_of_the_scores_on_test() {
         for (task, multi_turn, split, ..) in
             TABLES.into_iter().filter(|table| table.2 == ClariqSplit::Test)
         {
@@ -225,8 +225,8 @@ mod tests {
 
     #[test]
     fn figures_of_a_published_row_find_it() {
-        let names = |task, split, figures: &[f64]| -> Vec<String> {
-            board(task, false, split).equals(figures).map(|entry| entry.model.clone()).collect()
+        let names = |task, split, scores: &[f64]| -> Vec<String> {
+            board(task, false, split).equals(scores).map(|entry| entry.model.clone()).collect()
         };
         // The published run of BM25 on dev, whose R@5 was published as .3245.
         let recalls = [0.324_557, 0.563_804, 0.667_5, 0.691_282];

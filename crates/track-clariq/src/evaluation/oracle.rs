@@ -2,7 +2,7 @@
 
 use super::table_stem;
 use crate::{
-    BEST, ClariQ, ClariqSplit, ContextFigures, ContextId, EvalTable, Labelled, NO_QUESTION, WORST,
+    BEST, ClariQ, ClariqSplit, ContextId, ContextScores, EvalTable, Labelled, NO_QUESTION, WORST,
     put_text_run_line,
 };
 use clariq_collections::{Collection, Split};
@@ -13,15 +13,15 @@ use std::io::Write;
 /// The question that an oracle chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// The question with the highest figure.
+    /// The question with the highest score.
     Best,
-    /// The question with the lowest figure.
+    /// The question with the lowest score.
     Worst,
 }
 
-/// The question of every topic with facets in the table, in file order. A topic's figure is the mean
+/// The question of every topic with facets in the table, in file order. A topic's score is the mean
 /// over its facets, where a question that is not a candidate counts as the facet's worst, as in the
-/// official scorer. Of equal figures, the higher id is chosen. The worst question is [`WORST`], which
+/// official scorer. Of equal scores, the higher id is chosen. The worst question is [`WORST`], which
 /// is the worst of each facet by itself, as in the published run.
 fn oracle_of_topics(
     table: &EvalTable,
@@ -30,7 +30,7 @@ fn oracle_of_topics(
     choice: Choice,
 ) -> Option<Vec<(RequestId, String)>> {
     let metric = table.metric(metric)?;
-    let mut facets: Vec<Vec<ContextFigures>> = vec![Vec::new(); labels.topics.len()];
+    let mut facets: Vec<Vec<ContextScores>> = vec![Vec::new(); labels.topics.len()];
     for facet in &labels.facets {
         let context = ContextId::Facet(facet.id.clone());
         facets[facet.topic].extend(metric.context(&context));
@@ -46,19 +46,19 @@ fn oracle_of_topics(
     Some(chosen.collect())
 }
 
-fn best_of(facets: &[ContextFigures]) -> Option<String> {
+fn best_of(facets: &[ContextScores]) -> Option<String> {
     let candidates = facets.iter().flat_map(|facet| facet.questions());
     let candidates: BTreeSet<&str> = candidates.map(|(question, _)| question).collect();
-    let figure = |facet: &ContextFigures, question: &str| {
-        facet.figure(question).or_else(|| facet.figure(WORST)).unwrap_or(0.0)
+    let score = |facet: &ContextScores, question: &str| {
+        facet.score(question).or_else(|| facet.score(WORST)).unwrap_or(0.0)
     };
-    let sum = |question: &str| facets.iter().map(|facet| figure(facet, question)).sum::<f64>();
+    let sum = |question: &str| facets.iter().map(|facet| score(facet, question)).sum::<f64>();
     let questions = candidates.into_iter().filter(|question| ![BEST, WORST].contains(question));
     // Ids ascend, and `max_by` keeps the last of equals.
     questions.max_by(|a, b| sum(a).total_cmp(&sum(b))).map(str::to_owned)
 }
 
-/// The question of every context of a multi-turn table, in its order. Of equal figures, the higher id
+/// The question of every context of a multi-turn table, in its order. Of equal scores, the higher id
 /// is chosen.
 fn oracle_of_contexts(
     table: &EvalTable,
@@ -69,11 +69,11 @@ fn oracle_of_contexts(
     let mut chosen = Vec::new();
     for (id, context) in metric.contexts() {
         let ContextId::Number(number) = id else { continue };
-        let figures = context.questions().filter(|(id, _)| ![BEST, WORST].contains(id));
-        let figures: BTreeMap<&str, f64> =
-            figures.filter_map(|(question, figure)| Some((question, figure?))).collect();
+        let scores = context.questions().filter(|(id, _)| ![BEST, WORST].contains(id));
+        let scores: BTreeMap<&str, f64> =
+            scores.filter_map(|(question, score)| Some((question, score?))).collect();
         let sign = if choice == Choice::Best { 1.0 } else { -1.0 };
-        let best = figures.into_iter().max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
+        let best = scores.into_iter().max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
         chosen.extend(best.map(|(question, _)| (*number, question.to_owned())));
     }
     Some(chosen)
@@ -160,8 +160,8 @@ mod tests {
     #[test]
     fn a_topic_gets_the_question_that_is_best_over_its_facets() {
         let labels = labels(&[("1", &["Q1"]), ("2", &["Q2"])]);
-        let figures = [("Q1", 0.5), ("Q2", 0.5), ("Q3", 0.4), ("MIN", 0.1), ("MAX", 0.9)];
-        let table = table(&[("F0".into(), &figures)]);
+        let scores = [("Q1", 0.5), ("Q2", 0.5), ("Q3", 0.4), ("MIN", 0.1), ("MAX", 0.9)];
+        let table = table(&[("F0".into(), &scores)]);
         let chosen = |choice| oracle_of_topics(&table, "P1", &labels, choice).unwrap();
         assert_eq!(
             chosen(Choice::Best),

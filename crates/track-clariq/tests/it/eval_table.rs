@@ -112,7 +112,7 @@ fn figures_are_found_by_metric_context_and_question() {
     assert!(table.metric("no such metric").is_none());
     let ndcg1 = table.metric("NDCG1").unwrap();
     let context = ndcg1.context(&0.into()).unwrap();
-    let figures = ["Q00000", "MAX", "Q00009"].map(|question| context.figure(question));
+    let figures = ["Q00000", "MAX", "Q00009"].map(|question| context.score(question));
     assert_eq!(figures, [Some(0.1), Some(0.1), None]);
     assert!(ndcg1.context(&"0".into()).is_none());
     assert_eq!(p1.context(&0.into()).unwrap().questions().len(), 0);
@@ -144,8 +144,8 @@ fn the_released_table_is_read() {
     // The figures as Python prints them.
     let (facet, context) = table.metric("NDCG1").unwrap().contexts().next().unwrap();
     assert_eq!(*facet, "F0609".into());
-    assert_eq!(context.figure("Q00304"), Some(1.0 / 3.0));
-    assert_eq!(context.figure("MIN"), Some(0.0));
+    assert_eq!(context.score("Q00304"), Some(1.0 / 3.0));
+    assert_eq!(context.score("MIN"), Some(0.0));
     let contexts = table.metric("P5").unwrap().contexts();
     assert_eq!(contexts.map(|(_, context)| context.questions().len()).sum::<usize>() * 11, 8305);
 }
@@ -253,7 +253,7 @@ fn other_fields_are_ignored_and_integers_are_figures() {
     let table =
         read_bytes(b"(Vm\n(I1\n(Vq\n(Vnote\nF7\nVno_answer\nNVwith_answer\nI1\ndddd.").unwrap();
     let context = table.metric("m").unwrap().context(&1.into()).unwrap();
-    assert_eq!(context.figure("q"), Some(1.0));
+    assert_eq!(context.score("q"), Some(1.0));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use clariq_collections::evaluation::{Answers, ScoreOptions};
 use clariq_core::{Recipe, RequestId};
 use clariq_eval::{Score, parse_measures};
 use clariq_experiment::reproduce;
-use clariq_experiment::training::{TrainMode, pipeline_figures};
+use clariq_experiment::training::{TrainMode, pipeline_scores};
 use clariq_files::Source;
 use clariq_systems::find_recipes;
 use serde_json::Value;
@@ -170,7 +170,7 @@ fn an_encoder_of_documents_is_measured_in_its_pipeline_beside_its_base_and_bm25(
     let names = [folder.path("vectors.toml").display().to_string()];
     let recipe = find_recipes(&names, &set.map(str::to_owned)).expect("a recipe").remove(0);
     let (figures, _) =
-        work.with_session(|session| pipeline_figures(session, &recipe, &folder.path("model")));
+        work.with_session(|session| pipeline_scores(session, &recipe, &folder.path("model")));
     let figures = figures.expect("figures").expect("held-out topics");
     let hybrid = fs::read_to_string(root().join("configs/hybrid.toml")).expect("the system");
     let (hybrid, _) = hybrid.split_once("# The default need model").expect("a table `[need]`");
@@ -192,7 +192,7 @@ fn an_encoder_of_documents_is_measured_in_its_pipeline_beside_its_base_and_bm25(
     assert_ne!(runs[0], runs[1], "a trained encoder changes scores");
     let none = Recipe { held_out: 0.0, ..recipe };
     let (none, _) =
-        work.with_session(|session| pipeline_figures(session, &none, &folder.path("model")));
+        work.with_session(|session| pipeline_scores(session, &none, &folder.path("model")));
     assert_eq!(none.expect("no figures"), None);
 }
 

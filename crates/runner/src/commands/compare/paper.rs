@@ -2,7 +2,7 @@
 
 use super::ComparisonResult;
 use crate::arguments::{Names, one_of};
-use crate::output::{Cell, ComparedFigure, Direction, Format, Sheet};
+use crate::output::{Cell, ComparedNumber, Direction, Format, Sheet};
 use clap::Args;
 use clariq_core::{Problem, bail, count_of};
 use clariq_eval::{BaselineTest, ROUNDS, bootstrap_interval};
@@ -130,7 +130,7 @@ impl ComparisonResult {
         let direction = marked.map(|tested| {
             if tested.test.mean_difference > 0.0 { Direction::Better } else { Direction::Worse }
         });
-        Cell::Compared(ComparedFigure { value, digits, is_best, direction })
+        Cell::Compared(ComparedNumber { value, digits, is_best, direction })
     }
 
     /// The interval of the difference of a run from the baseline.

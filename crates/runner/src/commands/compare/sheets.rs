@@ -55,7 +55,7 @@ impl ComparisonResult {
             let mut row = vec![Cell::text(&column.measure), Cell::text(&run.name)];
             row.push(match column.short_of {
                 Some(_) => Cell::Short(column.value(), 4),
-                None => Cell::Figure(column.value(), 4),
+                None => Cell::Number(column.value(), 4),
             });
             row.extend(tested.map_or(vec![Cell::Nothing; 6], against_baseline));
             row.push(Cell::Mark(tested.is_some_and(|tested| self.is_marked(tested))));
@@ -74,8 +74,8 @@ impl ComparisonResult {
         for (column, run, tested) in self.rows() {
             let mut row = vec![Cell::text(column.name()), Cell::text(&run.path)];
             row.push(Cell::text(&self.runs[0].path));
-            row.extend([Cell::count(column.values.len()), Cell::Figure(column.value(), 6)]);
-            row.extend(tested.map_or(vec![Cell::Nothing; 9], all_figures));
+            row.extend([Cell::count(column.values.len()), Cell::Number(column.value(), 6)]);
+            row.extend(tested.map_or(vec![Cell::Nothing; 9], all_numbers));
             row.push(tested.map_or(Cell::Nothing, |tested| Cell::Mark(self.is_marked(tested))));
             sheet.row(row);
         }
@@ -109,9 +109,9 @@ impl ComparisonResult {
                     Cell::text(&names[index]),
                     Cell::text(topic.as_str()),
                     Cell::text(text(topic)),
-                    Cell::Figure(base, 4),
-                    Cell::Figure(value, 4),
-                    Cell::Figure(without_sign_of_zero(value - base), 4),
+                    Cell::Number(base, 4),
+                    Cell::Number(value, 4),
+                    Cell::Number(without_sign_of_zero(value - base), 4),
                 ]);
             }
         }
@@ -135,7 +135,7 @@ pub(super) fn shown_names(runs: &[ScoredRun], format: Option<Format>) -> Vec<Str
 fn against_baseline(tested: &BaselineTest) -> Vec<Cell> {
     let test = &tested.test;
     vec![
-        Cell::Figure(without_sign_of_zero(test.mean_difference), 4),
+        Cell::Number(without_sign_of_zero(test.mean_difference), 4),
         Cell::text(format!("{}/{}/{}", test.wins, test.ties, test.losses)),
         Cell::Probability(test.t_p),
         Cell::Probability(test.randomisation_p),
@@ -144,9 +144,9 @@ fn against_baseline(tested: &BaselineTest) -> Vec<Cell> {
     ]
 }
 
-fn all_figures(tested: &BaselineTest) -> Vec<Cell> {
+fn all_numbers(tested: &BaselineTest) -> Vec<Cell> {
     let test = &tested.test;
-    let mut cells = vec![Cell::Figure(test.mean_difference, 6)];
+    let mut cells = vec![Cell::Number(test.mean_difference, 6)];
     cells.extend([test.wins, test.ties, test.losses].map(Cell::count));
     cells.push(finite(test.t, 6));
     let all = [test.t_p, test.randomisation_p, tested.corrected];
@@ -179,7 +179,7 @@ fn without_sign_of_zero(difference: f64) -> f64 {
 
 /// A figure, or an empty cell if the data do not define it.
 fn finite(figure: f64, digits: usize) -> Cell {
-    if figure.is_finite() { Cell::Figure(figure, digits) } else { Cell::Nothing }
+    if figure.is_finite() { Cell::Number(figure, digits) } else { Cell::Nothing }
 }
 
 #[cfg(test)]

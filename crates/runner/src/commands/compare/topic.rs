@@ -60,7 +60,7 @@ impl ComparedTopic<'_> {
     fn value(&self, score: &Score) -> Cell {
         let mut values = score.values.iter();
         let of_topic = values.find(|(topic, _)| self.is_named(topic));
-        of_topic.map_or(Cell::Nothing, |(_, value)| Cell::Figure(*value, 4))
+        of_topic.map_or(Cell::Nothing, |(_, value)| Cell::Number(*value, 4))
     }
 
     /// The first documents of each run, with their grades, ranks and texts.

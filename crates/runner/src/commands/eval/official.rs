@@ -105,7 +105,7 @@ fn need_sheets(report: &NeedReport, scores: &[Score]) -> Vec<(&'static str, Shee
     let mut classes = Sheet::new(&header);
     let mut row = |name: &str, scores: [f64; 3], support: usize, predicted_as: [usize; 5]| {
         let mut cells = vec![Cell::text(name)];
-        cells.extend(scores.map(|score| Cell::Figure(score, 4)));
+        cells.extend(scores.map(|score| Cell::Number(score, 4)));
         cells.push(Cell::count(support));
         cells.extend(predicted_as.map(Cell::count));
         classes.row(cells);
@@ -124,10 +124,10 @@ fn need_sheets(report: &NeedReport, scores: &[Score]) -> Vec<(&'static str, Shee
         row("weighted", [precision, recall, f1].map(Score::value), support, sums);
     }
     let mut distances = Sheet::new(&["measure", "value"]);
-    let kappa = report.quadratic_kappa.map_or(Cell::Nothing, |kappa| Cell::Figure(kappa, 6));
+    let kappa = report.quadratic_kappa.map_or(Cell::Nothing, |kappa| Cell::Number(kappa, 6));
     for (name, cell) in [
-        ("accuracy", Cell::Figure(report.accuracy, 6)),
-        ("mean absolute error", Cell::Figure(report.mean_absolute_error, 6)),
+        ("accuracy", Cell::Number(report.accuracy, 6)),
+        ("mean absolute error", Cell::Number(report.mean_absolute_error, 6)),
         ("quadratic weighted kappa", kappa),
     ] {
         distances.row(vec![Cell::text(name), cell]);
@@ -148,9 +148,9 @@ fn ambiguity(report: &NeedReport) -> Sheet {
         let DecisionReport { precision, recall, f1, weighted_f1, balanced_accuracy, .. } = report;
         let mut row = vec![Cell::text(name)];
         let scores = [precision, recall, f1, weighted_f1, balanced_accuracy];
-        row.extend(scores.map(|score| Cell::Figure(score, 4)));
+        row.extend(scores.map(|score| Cell::Number(score, 4)));
         let area = report.area_under_curve;
-        row.push(area.map_or(Cell::Nothing, |area| Cell::Figure(area, 4)));
+        row.push(area.map_or(Cell::Nothing, |area| Cell::Number(area, 4)));
         sheet.row(row);
     }
     sheet

@@ -53,7 +53,7 @@ fn own_sheet(table: &ScoreTable) -> Sheet {
         let cells = row.iter().map(|cell| match cell {
             ScoreCell::Text(text) => Cell::text(text),
             ScoreCell::Count(count) => Cell::count(*count),
-            ScoreCell::Score(score, digits) => Cell::Figure(*score, *digits),
+            ScoreCell::Score(score, digits) => Cell::Number(*score, *digits),
             ScoreCell::Empty => Cell::Nothing,
         });
         sheet.row(cells.collect());
@@ -82,7 +82,7 @@ pub(super) fn sheet(scores: &[Score], with_topics: bool, per_topic: bool) -> She
     for topic in 0..first.map_or(0, |score| score.values.len()) {
         for score in scores {
             let (id, value) = &score.values[topic];
-            add(score, id.as_str(), Cell::Figure(*value, 6));
+            add(score, id.as_str(), Cell::Number(*value, 6));
         }
     }
     for score in scores {
@@ -95,7 +95,7 @@ fn intervals(scores: &[Score]) -> Sheet {
     let mut sheet = Sheet::new(&["measure", "lowest", "highest"]);
     for score in scores {
         if let Aggregate::Interval { lowest, highest } = score.aggregate {
-            let bounds = [lowest, highest].map(|bound| Cell::Figure(bound, 6));
+            let bounds = [lowest, highest].map(|bound| Cell::Number(bound, 6));
             sheet.row([vec![Cell::text(score.known_as())], bounds.to_vec()].concat());
         }
     }
@@ -105,7 +105,7 @@ fn intervals(scores: &[Score]) -> Sheet {
 /// A score, with a mark if its cut-off is beyond the depth of the run.
 fn value_cell(score: &Score) -> Cell {
     let value = score.value();
-    if score.short_of.is_some() { Cell::Short(value, 6) } else { Cell::Figure(value, 6) }
+    if score.short_of.is_some() { Cell::Short(value, 6) } else { Cell::Number(value, 6) }
 }
 
 /// Writes the values of every topic to the file that was named; true if that is standard output.

@@ -37,8 +37,8 @@ pub(super) fn cross_validation(training: &NeedTraining, passes: &[Repeat], folds
         let (mean, deviation) = mean_and_deviation(figures);
         sheet.row(vec![
             Cell::text(what),
-            Cell::Figure(mean, 4),
-            Cell::Figure(deviation, 4),
+            Cell::Number(mean, 4),
+            Cell::Number(deviation, 4),
             Cell::count(figures.len()),
         ]);
     }
@@ -50,7 +50,7 @@ pub(super) fn held_out(settings: &Settings, held_out: &HeldOutNeeds) -> Sheets {
     let (low, high) = need_interval(pairs, ROUNDS, settings.options.seed);
     let mut f1 = Sheet::new(&[splits, "weighted F1", "95 % from", "to"]);
     let mut row = vec![Cell::text(count_of(pairs.len(), "topic"))];
-    row.extend([weighted_f1(pairs), low, high].map(|value| Cell::Figure(value, 4)));
+    row.extend([weighted_f1(pairs), low, high].map(|value| Cell::Number(value, 4)));
     f1.row(row);
     vec![("dev", f1), ("classes", by_class(classes, pairs)), ("reliability", curve(confidence))]
 }
@@ -80,7 +80,7 @@ fn by_class(classes: &[NeedLabel], pairs: &[(usize, usize)]) -> Sheet {
         let mut row = vec![need_cell(label)];
         for (part, whole) in [(right, predicted), (right, topics), (2 * right, predicted + topics)]
         {
-            row.push(Cell::Figure(if whole == 0 { 0.0 } else { part as f64 / whole as f64 }, 4));
+            row.push(Cell::Number(if whole == 0 { 0.0 } else { part as f64 / whole as f64 }, 4));
         }
         row.push(Cell::count(topics));
         row.extend((0..classes.len()).map(|as_this| Cell::count(predicted_as(as_this))));
@@ -92,8 +92,8 @@ fn by_class(classes: &[NeedLabel], pairs: &[(usize, usize)]) -> Sheet {
 fn curve(confidence: &[(f64, bool)]) -> Sheet {
     let mut sheet = Sheet::new(&["confidence from", "to", "topics", "mean confidence", "right"]);
     for bin in reliability(confidence, 5) {
-        let mean = |value: f64| if bin.count == 0 { Cell::Nothing } else { Cell::Figure(value, 4) };
-        let [from, to] = [bin.from, bin.to].map(|edge| Cell::Figure(edge, 1));
+        let mean = |value: f64| if bin.count == 0 { Cell::Nothing } else { Cell::Number(value, 4) };
+        let [from, to] = [bin.from, bin.to].map(|edge| Cell::Number(edge, 1));
         sheet.row(vec![from, to, Cell::count(bin.count), mean(bin.confidence), mean(bin.accuracy)]);
     }
     sheet

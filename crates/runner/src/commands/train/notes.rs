@@ -1,7 +1,7 @@
 //! Notes below the table of trained models: how good they are, and how to use them.
 
 use clariq_core::{Hint, ModelKind, Result, TrainingSummary};
-use clariq_experiment::training::{PIPELINE, PipelineFigures};
+use clariq_experiment::training::{PIPELINE, PipelineScores};
 use clariq_systems::{SystemConfig, built_in};
 use std::path::Path;
 
@@ -72,8 +72,8 @@ pub(super) fn beside_first_stage(name: &str, trained: &TrainingSummary, system: 
 
 /// The figure of the pipeline that an encoder of documents is for, beside the same pipeline with its base and
 /// BM25, on held-out topics.
-pub(super) fn beside_base(name: &str, base: &str, figures: PipelineFigures, bm25: &str) -> String {
-    let PipelineFigures { trained, untrained, bm25: lexical } = figures;
+pub(super) fn beside_base(name: &str, base: &str, figures: PipelineScores, bm25: &str) -> String {
+    let PipelineScores { trained, untrained, bm25: lexical } = figures;
     let scores = format!(
         "nDCG@10 {trained:.4} for `{PIPELINE}` with `{name}`, {untrained:.4} with `{base}`, and \
          {lexical:.4} for `{bm25}` alone"
@@ -136,12 +136,7 @@ mod tests {
     #[test]
     fn an_encoder_that_is_no_better_than_its_base_or_bm25_is_warned_of() {
         let told = |trained: f64, untrained: f64, bm25: f64| {
-            beside_base(
-                "mine",
-                "tiny",
-                PipelineFigures { trained, untrained, bm25 },
-                "bm25-english",
-            )
+            beside_base("mine", "tiny", PipelineScores { trained, untrained, bm25 }, "bm25-english")
         };
         assert_eq!(
             told(0.5, 0.25, 0.125),

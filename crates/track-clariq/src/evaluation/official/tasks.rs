@@ -182,7 +182,7 @@ fn document_scores(
     let with = if options.no_answer { RetrievedWith::QuestionAlone } else { RetrievedWith::Answer };
     let table = || -> Result<EvalTable, Error> {
         let table = EvalTable::open_of(&official.clariq.data, stem, with)?;
-        if options.no_answer && !table.has_figures() {
+        if options.no_answer && !table.has_scores() {
             let hint = "leave --no-answer out; the whole released table has both";
             bail!(format!("{stem}.pkl"), "scores `no_answer`", "`with_answer` alone", hint);
         }

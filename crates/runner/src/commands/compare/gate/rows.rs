@@ -32,8 +32,8 @@ impl Verdict<'_> {
         sheet.row(vec![
             Cell::text(word),
             Cell::text(self.sentence()),
-            Cell::Figure(self.compared.alpha, 6),
-            self.arguments.fail_if_worse.map_or(Cell::Nothing, |fall| Cell::Figure(fall, 6)),
+            Cell::Number(self.compared.alpha, 6),
+            self.arguments.fail_if_worse.map_or(Cell::Nothing, |fall| Cell::Number(fall, 6)),
         ]);
         sheet
     }
@@ -55,13 +55,13 @@ impl Verdict<'_> {
             sheet.row(vec![
                 Cell::text(self.measure(row)),
                 Cell::text(&self.compared.runs[row.run].name),
-                Cell::Figure(row.baseline, 4),
-                Cell::Figure(row.mean, 4),
-                Cell::Figure(test.mean_difference, 4),
+                Cell::Number(row.baseline, 4),
+                Cell::Number(row.mean, 4),
+                Cell::Number(test.mean_difference, 4),
                 Cell::text(format!("{low:.4} to {high:.4}")),
                 Cell::text(format!("{}/{}/{}", test.wins, test.ties, test.losses)),
                 Cell::Probability(row.corrected),
-                row.detectable.map_or(Cell::Nothing, |effect| Cell::Figure(effect, 4)),
+                row.detectable.map_or(Cell::Nothing, |effect| Cell::Number(effect, 4)),
                 judged,
                 Cell::text(self.word(row)),
             ]);
@@ -77,7 +77,7 @@ impl Verdict<'_> {
         for row in &self.rows {
             let run = &self.compared.runs[row.run];
             let test = &row.test;
-            let number = |value: Option<f64>| value.map_or(Cell::Nothing, |it| Cell::Figure(it, 6));
+            let number = |value: Option<f64>| value.map_or(Cell::Nothing, |it| Cell::Number(it, 6));
             let judged = |run: usize| match row.group {
                 Some(_) => Cell::Nothing,
                 None => number(self.judged[run][row.column]),
@@ -88,7 +88,7 @@ impl Verdict<'_> {
             cells.push(Cell::count(row.topics));
             let (low, high) = row.interval;
             let figures = [row.baseline, row.mean, test.mean_difference, low, high];
-            cells.extend(figures.map(|figure| Cell::Figure(figure, 6)));
+            cells.extend(figures.map(|figure| Cell::Number(figure, 6)));
             cells.extend([test.wins, test.ties, test.losses].map(Cell::count));
             cells.extend([test.randomisation_p, row.corrected].map(Cell::Probability));
             cells.push(number(row.detectable));
