@@ -5,7 +5,9 @@ use crate::fields::{IgnoredLines, Line, LineForm, for_each_line};
 use crate::named::{NamedColumns, NamedForm, first_line};
 use crate::sink::{Sink, read_strictly, shorten};
 use crate::source::{FileContent, MOST_OF_A_RUN, Source};
-use clariq_core::{DocId, Problem, ProblemKind, RequestId, Result, count_of, problem};
+use clariq_core::{
+    DocId, Hit, Problem, ProblemKind, Ranking, RequestId, Result, count_of, problem,
+};
 use std::{fmt, io};
 
 const FORM: LineForm = LineForm {

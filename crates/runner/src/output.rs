@@ -73,6 +73,7 @@ pub(crate) enum Format {
     /// One JSON object per line
     Jsonl,
     /// A Markdown table
+    #[value(alias = "markdown")]
     Md,
     /// A LaTeX table (package booktabs)
     Latex,

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use clariq_collections::{OfficialVerdict, Validation, ValidationOptions};
 use clariq_core::{Error, Findings, Hint, Problem, Result, Severity, bail, problem};
 use clariq_experiment::record::{self, RecordedFile};
-use clariq_files::{Source, Target, protect, read_run, refuse_input};
+use clariq_files::{Source, Target, protect, refuse_input};
 use clariq_track_clariq::write_candidates;
 use clariq_track_ikat::convert::convert_to_trec;
 use clariq_track_ikat::validate::MAX_WARNINGS;
@@ -176,17 +176,17 @@ enum RunForm {
     Trec,
 }
 
-/// The error of a submission that cannot be read, or that of a TREC run in its place.
-fn of_trec_run(source: &Source, error: Error) -> Error {
-    let is_trec_run = read_run(source).is_ok_and(|run| !run.lines.is_empty());
-    if matches!(source, Source::Stdin) || !is_trec_run {
+/// The error of a submission that cannot be read, or that of a run in its place.
+fn of_run(source: &Source, error: Error) -> Error {
+    let is_run = TRACKS.read_run(source).is_ok_and(|run| !run.lines.is_empty());
+    if matches!(source, Source::Stdin) || !is_run {
         return error;
     }
     let name = source.name();
     let hint = Hint::from("it needs no conversion: ")
         .and(Hint::on_all_data(format!("eval {name}")))
         .and(" scores it");
-    problem!(&*name, "an iKAT submission, as JSON", "a TREC run", hint).into()
+    problem!(&*name, "an iKAT submission, as JSON", "a run", hint).into()
 }
 
 pub(crate) fn convert_run(arguments: &ConvertRunArgs) -> Result<Outcome> {
@@ -198,7 +198,7 @@ pub(crate) fn convert_run(arguments: &ConvertRunArgs) -> Result<Outcome> {
     match arguments.to {
         RunForm::Trec if is_dictionary => write_candidates(&source, &target)?,
         RunForm::Trec => {
-            convert_to_trec(&source, &target).map_err(|error| of_trec_run(&source, error))?;
+            convert_to_trec(&source, &target).map_err(|error| of_run(&source, error))?;
         }
     }
     Ok(Outcome::Done)

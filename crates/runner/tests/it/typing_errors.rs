@@ -107,7 +107,7 @@ fn names_of_another_kind_lead_to_the_command_that_is_meant() {
             [
                 "mine/x.run",
                 "an iKAT submission, as JSON",
-                "a TREC run",
+                "a run",
                 "it needs no conversion: `clariq eval mine/x.run` scores it",
             ],
         ),

@@ -221,11 +221,11 @@ impl<'a> Verdict<'a> {
         for row in self.fallen() {
             let (low, high) = row.interval;
             reasons.push(format!(
-                "{} of {} fell by {:.4} (95 % interval {low:.4} to {high:.4}, p Holm {:.4})",
+                "{} of {} fell by {:.4} (95 % interval {low:.4} to {high:.4}, p Holm {})",
                 self.measure(row),
                 self.compared.runs[row.run].name,
                 -row.test.mean_difference,
-                row.corrected,
+                probability(row.corrected),
             ));
         }
         for row in &self.rows {
@@ -267,6 +267,10 @@ impl<'a> Verdict<'a> {
         });
         format!("no measure fell{by} with p Holm <= {alpha} over {topics}{seen}")
     }
+}
+
+fn probability(p: f64) -> String {
+    if p < 0.0001 { "<.0001".to_owned() } else { format!("{p:.4}") }
 }
 
 fn fall(text: &str) -> Result<f64, String> {

@@ -119,7 +119,7 @@ const REFUSALS: &[Refusal] = &[
         "a TREC run to convert",
         NOTHING,
         "convert good.run --to trec -o out/old.run",
-        ["good.run", "an iKAT submission, as JSON", "a TREC run"],
+        ["good.run", "an iKAT submission, as JSON", "a run"],
     ),
     refusal(
         "a conversion onto itself",

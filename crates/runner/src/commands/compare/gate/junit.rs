@@ -1,6 +1,6 @@
 //! The verdict as `JUnit` XML, which the servers of continuous integration show as tests.
 
-use super::Verdict;
+use super::{Verdict, probability};
 use clariq_core::{Result, problem};
 use clariq_files::Target;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
@@ -22,8 +22,10 @@ impl Verdict<'_> {
                 let floor =
                     floor.map_or_else(String::new, |floor| format!(", the bound is {floor}"));
                 status.set_message(format!(
-                    "{:.4} to {:.4}, p Holm {:.4}{floor}",
-                    row.baseline, row.mean, row.corrected
+                    "{:.4} to {:.4}, p Holm {}{floor}",
+                    row.baseline,
+                    row.mean,
+                    probability(row.corrected)
                 ));
             }
             let mut case = TestCase::new(self.measure(row), status);
