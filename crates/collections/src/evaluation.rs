@@ -17,7 +17,7 @@ use crate::Task;
 use clariq_core::{Error, RequestId};
 use clariq_eval::{Measure, Score, Ties};
 use clariq_files::{Run, Source};
-pub use spelling::{spelled_otherwise, unknown_spelled_otherwise};
+pub use spelling::{other_spellings, spelled_otherwise, unknown_spelled_otherwise};
 pub use warnings::{ONE_SCORE, ScoredTopics, counted, ignored_lines, warn_of_short};
 
 /// Scores files over one split of a collection.

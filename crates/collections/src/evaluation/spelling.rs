@@ -69,7 +69,7 @@ fn is_invisible(c: char) -> bool {
 }
 
 /// The other spellings of an id that a collection may have.
-pub(crate) fn other_spellings(id: &str) -> impl Iterator<Item = String> + '_ {
+pub fn other_spellings(id: &str) -> impl Iterator<Item = String> + '_ {
     let with_signs = |sign: &str| id.replace(['-', '_', '.', ':', '/', '#'], sign);
     let spellings = [
         plain_form(id).into_owned(),

@@ -8,6 +8,7 @@ use crate::settings::Settings;
 use crate::target::collection_for;
 use clap::Args;
 use clariq_collections::Split;
+use clariq_collections::evaluation::other_spellings;
 use clariq_core::{Doc, Hint, Request, Result, SplitRole, bail, count_of, fixed, printable};
 use clariq_experiment::run::{check_input, open_split};
 use clariq_experiment::{
@@ -164,6 +165,8 @@ fn find_document(system: &Ranker, query: &UserRequest, id: &str) -> Result<(Rank
     let hint = if documents.find(&said).is_some() {
         Hint::from("the request stands first: ")
             .and(Hint::on_data(format!("explain \"{id}\" {said}")))
+    } else if let Some(meant) = other_spellings(id).find(|other| documents.find(other).is_some()) {
+        Hint::meant(meant)
     } else {
         Hint::from(format!("ids look like {example}; "))
             .and(Hint::on_data("rank --format trec"))

@@ -156,6 +156,15 @@ fn arguments_of_another_kind_are_told_their_place() {
             ],
         ),
         (
+            "explain tent Q0159 --data data",
+            [
+                "DOCUMENT_ID",
+                "the id of a document of the collection",
+                "`Q0159`",
+                "did you mean `Q00159`?",
+            ],
+        ),
+        (
             "explain 13 Q00159 --data data",
             [
                 "REQUEST",
