@@ -17,7 +17,7 @@ def extra(name: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise ImportError(f"{error}: `pip install clariq[{name}]` installs it") from error
+        raise ImportError(f"{error}: the extra `{name}` of this package brings it") from error
 
 
 def frame(rows: Sequence[Tuple[Any, ...]], columns: List[str]) -> Any:

@@ -1,4 +1,4 @@
-"""Collections as datasets of ir_datasets. Needs ``pip install clariq[irds]``."""
+"""Collections as datasets of ir_datasets. Needs the extra ``irds`` of this package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyTerrier transformers. Needs ``pip install clariq[pyterrier]``; Java is not required."""
+"""PyTerrier transformers. Needs the extra ``pyterrier`` of this package; Java is not required."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs on a Ray cluster. Needs ``pip install clariq[ray]``.
+"""Runs on a Ray cluster. Needs the extra ``ray`` of this package.
 
 Examples:
     >>> import clariq.ray

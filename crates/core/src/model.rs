@@ -243,7 +243,7 @@ impl NoModels {
             format!("model `{name}`"),
             "a clariq with learned models",
             "one that was built without them",
-            "`pip install clariq-learned` adds them, or `scripts/install` in a clone"
+            "`scripts/install` in a clone adds them; the page Install has all ways"
         )
         .kind(ProblemKind::NoEngine)
         .into()

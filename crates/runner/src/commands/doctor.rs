@@ -239,9 +239,7 @@ fn without_engine() -> CheckedItem {
     });
     match trouble {
         None => {
-            let found =
-                "not in this build; `pip install clariq-learned` or `scripts/install` adds them";
-            optional("learned models", found)
+            optional("learned models", "not in this build; `scripts/install` in a clone adds them")
         }
         Some(found) => {
             let fix = "clariq setup installs libtorch where it is missing";

@@ -25,7 +25,7 @@ fn learned_systems_are_refused_with_a_hint() {
         assert!(
             finished
                 .stderr
-                .contains("hint: `pip install clariq-learned` adds them, or `scripts/install`"),
+                .contains("hint: `scripts/install` in a clone adds them; the page Install"),
             "{line}"
         );
         assert!(bench.snapshot() == before, "{line}: a file was left or changed");
@@ -52,7 +52,7 @@ fn lexical_systems_need_no_libtorch() {
         bench
             .run(&["doctor", "--data", "data"])
             .stdout
-            .contains("not in this build; `pip install clariq-learned` or `scripts/install`")
+            .contains("not in this build; `scripts/install` in a clone adds them")
     );
 }
 
