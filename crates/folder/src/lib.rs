@@ -24,6 +24,7 @@ mod lookup;
 mod modules;
 mod rebuilt;
 mod recognise;
+mod router;
 mod sentence;
 mod settings;
 mod sparse;

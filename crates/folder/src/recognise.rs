@@ -1,7 +1,7 @@
 //! The kind of a folder, before its model is read, and why it is none that can be read.
 
-use crate::files::{COPY_AGAIN, INDEX, WEIGHTS};
-use crate::modules::{ModuleEntry, Modules};
+use crate::files::{COPY_AGAIN, INDEX, MODULES, WEIGHTS};
+use crate::router::modules;
 use crate::table::{FileUse, KnownFile, SERVED};
 use clariq_core::{Error, IoAction, ProblemKind, Result, bail, open_regular, problem};
 use serde_json::Value;
@@ -32,8 +32,7 @@ pub fn is_model(folder: &Path) -> bool {
 /// and pointers in place of files. The folders of its modules are looked at, too.
 pub fn check(root: &Path) -> Result<()> {
     check_one(root, true)?;
-    let modules = Modules::entries(root).ok().flatten().unwrap_or_default();
-    let below = modules.iter().map(|entry: &ModuleEntry| root.join(&entry.path));
+    let below = modules(root).unwrap_or_default().into_iter().map(|(_, folder)| folder);
     // A module without settings may have no folder.
     for folder in below.filter(|folder| folder != root && folder.is_dir()) {
         check_one(&folder, false)?;
@@ -41,15 +40,18 @@ pub fn check(root: &Path) -> Result<()> {
     Ok(())
 }
 
-fn check_one(folder: &Path, needs_weights: bool) -> Result<()> {
+fn check_one(folder: &Path, is_root: bool) -> Result<()> {
     let entries = entries(folder)?;
+    let has = |wanted: &str| entries.iter().any(|(name, _)| name == wanted);
+    // The transformer, and each module with weights, has its settings beside them.
+    let needs_weights = has("config.json") || (is_root && !has(MODULES));
     let has_weights = !needs_weights
-        || entries.iter().any(|(name, _)| {
-            name == WEIGHTS
-                || name == INDEX
-                || name == "modules.json"
-                || name.ends_with(".safetensors")
-        });
+        || has(INDEX)
+        || entries.iter().any(|(name, _)| name.ends_with(".safetensors"));
+    let weights = folder.join(WEIGHTS);
+    if weights.is_file() {
+        check_numbers(&[weights])?;
+    }
     for (name, is_folder) in &entries {
         let at = folder.join(name);
         let Some(known) = KnownFile::find(name, *is_folder) else { continue };
@@ -103,7 +105,8 @@ pub(crate) fn check_numbers(weights: &[PathBuf]) -> Result<()> {
         let header = header_of(file)?;
         for (name, tensor) in &header {
             let kind = tensor.get("dtype").and_then(Value::as_str).unwrap_or_default();
-            if kind.starts_with("F8") || kind.starts_with("F4") || kind.starts_with("F6") {
+            let is_float = kind.starts_with('F') && !["F16", "F32", "F64"].contains(&kind);
+            if is_float {
                 let found = format!("{kind} in `{name}`");
                 bail!(file, "numbers of 16, 32 or 64 bits", found, SERVED);
             }

@@ -8,20 +8,17 @@ use crate::files::{DOCUMENTED, MODULES, OTHER_MODELS, SENTENCE_SETTINGS};
 use crate::lookup::{Lookup, LookupFolder};
 use crate::modules::{ModuleEntry, Modules, class_name, read_required};
 use crate::recognise::check;
+use crate::router::{ROUTER_SETTINGS, RouterConfig};
 use crate::sentence::describe_prompts;
 use crate::settings::{SentenceTransformersConfig, TransformerConfig};
-use crate::table::{ROUTER, SPLADE};
+use crate::table::SPLADE;
 use crate::{ModelFolder, missing};
 use clariq_core::{Checksum, ModelOptions, Result, bail};
 use serde::Deserialize;
-use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The version of the arithmetic. It is raised when the last bits of weights change.
 const ARITHMETIC: u32 = 1;
-
-pub(crate) const ROUTER_SETTINGS: &str = "router_config.json";
 
 /// The way in which the logits of a text's tokens become weights of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -52,27 +49,6 @@ struct SpladeConfig {
     activation_function: SparseActivation,
     #[serde(alias = "embedding_dimension")]
     word_embedding_dimension: Option<i64>,
-}
-
-/// `router_config.json`.
-#[derive(Deserialize)]
-pub(crate) struct RouterConfig {
-    pub(crate) types: BTreeMap<String, String>,
-    pub(crate) structure: BTreeMap<String, Vec<String>>,
-    parameters: RouterParameters,
-}
-
-impl RouterConfig {
-    pub(crate) fn read(at: &Path) -> Result<Option<Self>> {
-        ROUTER.read_file(at)
-    }
-}
-
-// Other keys are about texts that are neither requests nor documents.
-#[derive(Deserialize)]
-struct RouterParameters {
-    #[serde(default)]
-    route_mappings: Option<Map<String, Value>>,
 }
 
 /// The folder of a sparse encoder.

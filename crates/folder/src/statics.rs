@@ -6,7 +6,7 @@
 use crate::files::{COPY_AGAIN, DOCUMENTED, OTHER_MODELS, WEIGHTS, missing, weights_in};
 use crate::guard;
 use crate::modules::{Module, Modules};
-use crate::recognise::{check, check_numbers, header_of, not_finite};
+use crate::recognise::{check, header_of, not_finite};
 use crate::sentence::Sentence;
 use crate::table::STATIC_EMBEDDING;
 use crate::tokens::check_vocabulary;
@@ -101,7 +101,6 @@ impl StaticFolder {
             return Err(missing(&tokenizer, "the tokenizer of a table").into());
         }
         let weights = weights_in(path)?;
-        check_numbers(std::slice::from_ref(&weights))?;
         let dim = Table::read(&weights)?.dim;
         let (sentence, cut) = match layout {
             Layout::SentenceTransformers(_) => (Sentence::read_after_table(root, dim)?, None),

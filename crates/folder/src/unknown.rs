@@ -2,9 +2,8 @@
 
 use crate::files::{MODULES, Object, SENTENCE_SETTINGS, read_object, read_optional};
 use crate::late::is_late;
-use crate::modules::{Modules, class_name};
+use crate::router::{ROUTER_SETTINGS, modules};
 use crate::settings::TransformerConfig;
-use crate::sparse::{ROUTER_SETTINGS, RouterConfig};
 use crate::table::{
     CONFIG, DENSE, GEMMA3, Keys, LATE, LAYER_NORM, LOOKUP, MODERNBERT, MODULE_LIST,
     MULTI_VECTOR_MASK, NORMALIZE, POOLING, QWEN3, ROUTER, SENTENCE, SPLADE, STATIC_EMBEDDING,
@@ -37,25 +36,6 @@ pub fn unknown_keys(root: &Path) -> Result<Vec<String>> {
         }
     }
     Ok(unknown)
-}
-
-/// The classes and folders of all modules, those of a router included.
-fn modules(root: &Path) -> Result<Vec<(String, PathBuf)>> {
-    let Some(entries) = Modules::entries(root)? else {
-        return Ok(vec![("Transformer".to_owned(), root.to_owned())]);
-    };
-    let mut modules = Vec::new();
-    for entry in entries {
-        let folder = root.join(&entry.path);
-        let class = class_name(&entry.r#type).to_owned();
-        if let Some(router) = RouterConfig::read(&folder.join(ROUTER_SETTINGS))? {
-            for (name, class) in router.types {
-                modules.push((class_name(&class).to_owned(), folder.join(name)));
-            }
-        }
-        modules.push((class, folder));
-    }
-    Ok(modules)
 }
 
 /// The files of a module with their keys.

@@ -34,6 +34,13 @@ fn a_folder_of_another_kind_is_named_as_what_it_is() {
     ] {
         let folder = folder(&[("config.json", config()), (name, json!(0))]);
         assert_eq!(refused(folder.path()), found);
+        // A list of modules is no weights.
+        put(
+            folder.path(),
+            "modules.json",
+            &json!([{ "path": "", "type": "sentence_transformers.models.Transformer" }]),
+        );
+        assert_eq!(refused(folder.path()), found);
         // Beside weights that are read, they change nothing.
         fs::write(folder.path().join("model.safetensors"), "").unwrap();
         check(folder.path()).unwrap();
@@ -41,17 +48,48 @@ fn a_folder_of_another_kind_is_named_as_what_it_is() {
 }
 
 #[test]
+fn an_adapter_below_a_router_is_found() {
+    let folder = folder(&[
+        ("modules.json", json!([{ "path": "", "type": "sentence_transformers.models.Router" }])),
+        (
+            "router_config.json",
+            json!({ "types": { "document_0_Transformer": "x.Transformer" }, "structure": {}, "parameters": {} }),
+        ),
+        ("document_0_Transformer/adapter_config.json", json!({ "peft_type": "LORA" })),
+    ]);
+    let problem = check(folder.path()).unwrap_err().to_problem();
+    assert!(problem.found.starts_with("a LoRA adapter of peft"), "{problem}");
+}
+
+#[test]
 fn a_pointer_of_git_lfs_and_numbers_of_eight_bits_are_named() {
+    let header = |kind: &str| {
+        let header = json!({ "a": { "dtype": kind, "shape": [1], "data_offsets": [0, 1] } });
+        let header = header.to_string().into_bytes();
+        [&(header.len() as u64).to_le_bytes()[..], &header, &[0]].concat()
+    };
     let folder = folder(&[("config.json", config()), ("tokenizer.json", tokenizer())]);
     let weights = folder.path().join("model.safetensors");
     fs::write(&weights, "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
         .unwrap();
     assert_eq!(refused(folder.path()), "a pointer of git-lfs in place of the file");
-    let header = json!({ "a": { "dtype": "F8_E4M3", "shape": [1], "data_offsets": [0, 1] } });
-    let header = header.to_string().into_bytes();
-    let file = [&(header.len() as u64).to_le_bytes()[..], &header, &[0]].concat();
-    fs::write(&weights, file).unwrap();
-    assert_eq!(refused(folder.path()), "F8_E4M3 in `a`");
+    for kind in ["F8_E4M3", "F4", "F6_E2M3"] {
+        fs::write(&weights, header(kind)).unwrap();
+        assert_eq!(refused(folder.path()), format!("{kind} in `a`"));
+    }
+    for kind in ["F64", "F32", "F16", "BF16", "I64"] {
+        fs::write(&weights, header(kind)).unwrap();
+        check(folder.path()).unwrap();
+    }
+    // In a module, too.
+    put(
+        folder.path(),
+        "modules.json",
+        &json!([{ "path": "2_Dense", "type": "sentence_transformers.models.Dense" }]),
+    );
+    put(folder.path(), "2_Dense/config.json", &json!({}));
+    fs::write(folder.path().join("2_Dense/model.safetensors"), header("F8_E5M2")).unwrap();
+    assert_eq!(check(folder.path()).unwrap_err().to_problem().found, "F8_E5M2 in `a`");
 }
 
 #[test]
