@@ -29,7 +29,7 @@ mod words;
 
 use crate::batch::TokenBatch;
 use crate::names::head_names;
-use crate::pooling::{PoolingHead, activate, pool};
+use crate::pooling::{PoolingHead, activate, last_beside, pool};
 use crate::products::{Linear, Products, SharedTensor};
 use crate::weights::torch;
 use clariq_core::{Pooling, Precision, Result, bail};
@@ -322,6 +322,10 @@ impl Network {
         let form = &self.shape.classifier;
         let mut vector = match form.pooling {
             Pooling::Cls => self.forward(batch, WantedVectors::First)?,
+            Pooling::LastToken => {
+                let states = self.forward(batch, WantedVectors::All)?;
+                last_beside(form.padding, &states, batch)
+            }
             pooling => {
                 let states = self.forward(batch, WantedVectors::All)?;
                 pool(pooling, &states.to_kind(Kind::Float), batch).to_kind(states.kind())

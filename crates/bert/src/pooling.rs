@@ -187,7 +187,8 @@ pub(crate) fn pool(pooling: Pooling, states: &Tensor, batch: &TokenBatch) -> Ten
         None => Tensor::ones([texts, tokens], (Kind::Float, states.device())),
     };
     match (pooling, &batch.padding) {
-        (Pooling::Cls, _) => states.select(1, 0),
+        (Pooling::Cls, None) => states.select(1, 0),
+        (Pooling::Cls, Some(padding)) => at(states, &padding.present.argmax(1, true)),
         (Pooling::Mean, None) => states.mean_dim(Some(&[1_i64][..]), false, Kind::Float),
         (Pooling::Mean, Some(padding)) => mean_of(states, &padding.present),
         (Pooling::MeanSqrtLen, _) => {
@@ -205,13 +206,29 @@ pub(crate) fn pool(pooling: Pooling, states: &Tensor, batch: &TokenBatch) -> Ten
             mean_of(states, &(present() * number.unsqueeze(0)))
         }
         (Pooling::LastToken, None) => states.select(1, tokens - 1),
-        (Pooling::LastToken, Some(padding)) => {
-            let last = padding.present.sum_dim_intlist(Some(&[1_i64][..]), true, Kind::Int64) - 1;
-            let hidden = states.size()[2];
-            let at = last.unsqueeze(-1).expand([texts, 1, hidden], false);
-            states.gather(1, &at, false).squeeze_dim(1)
-        }
+        (Pooling::LastToken, Some(_)) => at(states, &last(&present())),
     }
+}
+
+/// The vectors of the last tokens of texts without those of an id, wherever these are.
+pub(crate) fn last_beside(id: Option<i64>, states: &Tensor, batch: &TokenBatch) -> Tensor {
+    match id {
+        Some(id) => at(states, &last(&batch.ids.ne(id).to_kind(Kind::Float))),
+        None => pool(Pooling::LastToken, states, batch),
+    }
+}
+
+/// The place of the last token that counts in each text, texts × 1.
+fn last(counts: &Tensor) -> Tensor {
+    let places = Tensor::arange(counts.size()[1], (Kind::Float, counts.device()));
+    (counts * places).argmax(1, true)
+}
+
+/// The vector of one token of each text, by its place.
+fn at(states: &Tensor, place: &Tensor) -> Tensor {
+    let size = states.size();
+    let place = place.unsqueeze(-1).expand([size[0], 1, size[2]], false);
+    states.gather(1, &place, false).squeeze_dim(1)
 }
 
 /// The weighted mean of token vectors; weights are texts × tokens.

@@ -36,7 +36,8 @@ pub enum Pooling {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadingOverrides {
-    /// The longest text or pair in tokens, at most the number of the model's positions.
+    /// The longest text or pair in tokens, at most the number of the model's positions, where it has a
+    /// table of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<usize>,
     /// Text that an encoder puts before a request.

@@ -128,6 +128,8 @@ pub enum Norms {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClassifierForm {
     pub pooling: Pooling,
+    /// The token of this id is not the last one, wherever it comes from.
+    pub padding: Option<i64>,
     /// The activation between the two layers.
     pub activation: Activation,
     /// True if the first layer has a bias.
@@ -143,7 +145,7 @@ impl ClassifierForm {
             Family::Electra | Family::Deberta | Family::DebertaV2 => Activation::Gelu,
             _ => Activation::Tanh,
         };
-        Self { pooling: Pooling::Cls, activation, has_bias: true, is_normed: false }
+        Self { pooling: Pooling::Cls, padding: None, activation, has_bias: true, is_normed: false }
     }
 }
 
@@ -280,8 +282,11 @@ impl ModelShape {
         Ok(shape)
     }
 
-    /// The most tokens that a text can have.
+    /// The most tokens that a text can have: any number where positions are not looked up.
     pub fn most_tokens(&self) -> i64 {
+        if self.family.has_rotary_positions() {
+            return i64::MAX;
+        }
         self.positions - self.positions_after.map_or(0, |padding| padding + 1)
     }
 

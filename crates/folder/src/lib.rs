@@ -34,11 +34,12 @@ mod tokenizer_class;
 mod tokens;
 mod unknown;
 
-use clariq_core::{Checksum, ProblemKind, Result, bail, count_of, problem};
+use clariq_core::{Checksum, Pooling, ProblemKind, Result, bail, count_of, problem};
 pub use config::{
     Activation, ClassifierForm, Disentangled, LayerForm, MOST_LAYERS, ModelShape, Norms, Reach,
 };
 pub use family::Family;
+use files::MODULES;
 pub use files::{
     COPY_AGAIN, DOCUMENTED, OTHER_MODELS, Object, expect_usual, missing, parse_object, read_keys,
     read_object, read_optional, weights_of_model,
@@ -58,6 +59,7 @@ pub use settings::{FolderPrompts, TokenizerConfig, cleans_up};
 pub use sparse::{SparseActivation, SparseFolder, SparsePooling, is_sparse};
 pub use statics::{StaticEncoder, StaticFolder, is_static};
 use std::path::{Path, PathBuf};
+use table::FROM_STANFORD;
 use tokenizer_class::TokenizerClass;
 pub use tokens::{PromptKind, Tokenize, Tokens, check_vocabulary, count_special_tokens};
 pub use unknown::unknown_keys;
@@ -88,6 +90,8 @@ pub struct ModelFolder {
     pub checksum: Checksum,
 }
 
+/// The architecture of checkpoints of Stanford's `ColBERT`.
+const STANFORD: &str = "HF_ColBERT";
 /// The files of a tokenizer, the preferred one first.
 const TOKENIZERS: [&str; 2] = ["tokenizer.json", "vocab.txt"];
 const SAVE_TOKENIZER: &str =
@@ -119,12 +123,21 @@ impl ModelFolder {
             transformer.expect_one_length(path)?;
         }
         let tokenizer_config = TokenizerConfig::read(path, Some(&config))?;
+        if !root.join(MODULES).is_file() {
+            tokenizer_config.expect_no_chat_template(path)?;
+        }
         let tokenizer = find_tokenizer(path, tokenizer_config.class)?;
         let most = usize::try_from(shape.most_tokens()).unwrap_or_default();
-        let setting = transformer.max_seq_length.or(tokenizer_config.max_tokens());
+        // What sentence-transformers is told as the length is not cut at the model's positions.
+        let usual = most.min(usize::try_from(shape.positions).unwrap_or_default());
+        let max_tokens = match (transformer.max_seq_length, tokenizer_config.max_tokens()) {
+            (Some(setting), _) => setting.min(most),
+            (None, Some(setting)) => setting.min(usual),
+            (None, None) => usual,
+        };
         let mut folder = Self {
             root: root.to_owned(),
-            max_tokens: setting.map_or(most, |setting| setting.min(most)),
+            max_tokens,
             lower_case: transformer.do_lower_case,
             path: path.to_owned(),
             config,
@@ -171,7 +184,11 @@ impl ModelFolder {
         {
             return late::read(&self.root, &self.path, hidden, modules);
         }
-        Sentence::read(&self.root, hidden, self.modules.as_ref())
+        let mut sentence = Sentence::read(&self.root, hidden, self.modules.as_ref())?;
+        if self.modules.is_none() {
+            sentence.poolings = vec![sentence::usual_pooling(&self.config)];
+        }
+        Ok(sentence)
     }
 
     /// Refuses a transformer that the folder loads for another task.
@@ -188,13 +205,17 @@ impl ModelFolder {
 
     /// The class of transformers that `config.json` names.
     fn architecture(&self) -> Option<&str> {
-        self.config.get("architectures")?.get(0)?.as_str()
+        architecture(&self.config)
     }
 
     /// Refuses a folder that says that its transformer is of another kind; by its architecture alone only
     /// if nothing says how its tokens become a vector, neither the folder nor the system.
     pub fn expect_encoder(&self, is_pooled: bool) -> Result<()> {
         self.expect_task("feature-extraction")?;
+        if self.architecture() == Some(STANFORD) {
+            let at = self.path.join("config.json");
+            bail!(&at, "the architecture of an encoder", "`{STANFORD}`", FROM_STANFORD);
+        }
         if is_pooled || self.modules.is_some() || !self.is_masked_language_model() {
             return Ok(());
         }
@@ -251,6 +272,17 @@ impl ModelFolder {
     pub fn sentence_files(&self) -> Vec<PathBuf> {
         Modules::files(&self.root)
     }
+}
+
+/// The class of transformers that a `config.json` names.
+fn architecture(config: &Object) -> Option<&str> {
+    config.get("architectures")?.get(0)?.as_str()
+}
+
+/// The pooling of a folder without `modules.json`.
+pub fn usual_pooling(folder: &Path) -> Result<Pooling> {
+    let config = read_object(&folder.join("config.json"))?.unwrap_or_default();
+    Ok(sentence::usual_pooling(&config))
 }
 
 /// The file of the tokenizer in a folder.

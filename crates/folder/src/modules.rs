@@ -238,13 +238,14 @@ impl Module {
         expect_vector_of(of, &at, "module_input_name", config.module_input_name.as_deref())?;
         expect_vector_of(of, &at, "module_output_name", config.module_output_name.as_deref())?;
         expect_dim(&at, "in_features", dim, config.in_features)?;
+        let activation = activation(&at, config.activation_function.as_deref())?;
         Ok(Self::Dense {
             weights: weights_in(folder)?,
             from: dim,
             to: config.out_features.get(),
             bias: config.bias.unwrap_or(true),
             residual: config.use_residual.unwrap_or(false),
-            activation: activation(&at, config.activation_function.as_deref())?,
+            activation,
         })
     }
 
@@ -312,10 +313,11 @@ fn expect_dim(at: &Path, key: &str, expected: usize, found: usize) -> Result<()>
     bail!(at, expected, "{found}", OTHER_MODELS)
 }
 
+/// An activation of PyTorch: the library takes `Tanh` in place of any other.
 fn activation(at: &Path, name: Option<&str>) -> Result<Activation> {
     Ok(match name.map(class_name) {
-        None | Some("Tanh" | "tanh") => Activation::Tanh,
-        Some("Identity" | "None") => Activation::Identity,
+        None | Some("Tanh") => Activation::Tanh,
+        Some("Identity") => Activation::Identity,
         Some("ReLU") => Activation::Relu,
         Some("GELU") => Activation::Gelu,
         Some("SiLU") => Activation::Silu,

@@ -1,6 +1,7 @@
 //! The way in which the vectors of a text's tokens become one vector, according to a folder of
 //! sentence-transformers.
 
+use crate::architecture;
 use crate::files::{DOCUMENTED, Object, SENTENCE_SETTINGS};
 use crate::late_interaction::LateInteraction;
 use crate::modules::{Module, ModuleEntry, Modules, PoolingConfig, class_name};
@@ -197,6 +198,16 @@ impl Sentence {
     pub fn weights(&self) -> impl Iterator<Item = &Path> {
         self.modules.iter().filter_map(Module::weights)
     }
+}
+
+/// The pooling without `modules.json`, as in sentence-transformers: the last token of a model that writes
+/// texts, whose tokens attend to those before them alone, and the mean of others.
+pub(crate) fn usual_pooling(config: &Object) -> Pooling {
+    let writes = architecture(config).is_some_and(|name| name.ends_with("ForCausalLM"));
+    if writes && config.get("is_causal") != Some(&Value::Bool(false)) {
+        return Pooling::LastToken;
+    }
+    Pooling::Mean
 }
 
 /// The prompts in force, where there is one.

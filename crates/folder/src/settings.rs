@@ -207,6 +207,7 @@ pub struct TokenizerConfig {
     truncation_side: Option<Side>,
     padding_side: Option<Side>,
     split_special_tokens: Option<bool>,
+    chat_template: Option<Value>,
     tokenizer_class: Option<String>,
     /// The class that makes the tokenizer.
     #[serde(skip)]
@@ -248,15 +249,31 @@ impl TokenizerConfig {
         Ok(config)
     }
 
-    /// Refuses padding at the left, where the tokenizer's file or the settings, which win, have it, and
-    /// positions are counted from the left.
-    pub(crate) fn check_padding(&self, at: &Path, is_left: bool, family: Family) -> Result<()> {
-        let is_left = self.padding_side.map_or(is_left, |side| side == Side::Left);
+    /// True if padding is at the left: where the settings have it, or else the tokenizer's file, or else the
+    /// class. Refused where positions are counted from the left.
+    pub(crate) fn pads_left(&self, at: &Path, own: Option<bool>, family: Family) -> Result<bool> {
+        let usual = own.unwrap_or(self.class == TokenizerClass::Gemma);
+        let is_left = self.padding_side.map_or(usual, |side| side == Side::Left);
         if is_left && !family.has_rotary_positions() {
             let hint = "a vector would depend on the lengths of the texts beside its own";
             bail!(at, "padding_side `right`", "`left`", hint);
         }
-        Ok(())
+        Ok(is_left)
+    }
+
+    /// Refuses a template of messages, in a folder without `modules.json`: sentence-transformers puts each
+    /// text into it.
+    pub(crate) fn expect_no_chat_template(&self, path: &Path) -> Result<()> {
+        let [file, folder] = ["chat_template.jinja", "chat_templates"].map(|name| path.join(name));
+        let at = match &self.chat_template {
+            Some(_) => path.join("tokenizer_config.json"),
+            None if file.is_file() => file,
+            None if folder.is_dir() => folder,
+            None => return Ok(()),
+        };
+        let hint = "sentence-transformers puts the texts of a folder without modules.json into it, which is not \
+                    done here; remove it if the model reads texts as they are";
+        bail!(&at, "no chat_template", "one", hint)
     }
 
     /// True if a text that is too long loses its beginning; `None` if its file says so.

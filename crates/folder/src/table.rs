@@ -170,6 +170,8 @@ const OTHER_FRAMEWORK: &str = "save it in Python by `AutoModel.from_pretrained(D
      reads it";
 pub(crate) const SERVED: &str = "a server such as llama.cpp, vLLM or text-embeddings-inference serves it, and a table \
      [models.NAME] names the server";
+pub(crate) const FROM_STANFORD: &str = "save it in Python by `MultiVectorEncoder(DIR).save_pretrained(NEW)` of \
+     sentence-transformers 6; the stage `maxsim` takes that folder";
 const VOCABULARY: FileUse = FileUse::WithoutEffect;
 
 /// Every file that the libraries read, apart from those below the folders of modules.
@@ -188,8 +190,9 @@ pub const FILES: &[KnownFile] = &[
     file("merges.txt", TRANSFORMERS, VOCABULARY),
     file("*.model", TRANSFORMERS, VOCABULARY),
     file("tekken.json", TRANSFORMERS, VOCABULARY),
+    done("chat_template.jinja", TRANSFORMERS),
     without_effect("*.jinja", TRANSFORMERS),
-    without_effect("chat_templates/", TRANSFORMERS),
+    done("chat_templates/", TRANSFORMERS),
     without_effect("chat_template.json", TRANSFORMERS),
     without_effect("custom_generate/", TRANSFORMERS),
     file("preprocessor_config.json", TRANSFORMERS, PROCESSOR),
@@ -209,6 +212,11 @@ pub const FILES: &[KnownFile] = &[
     done("sentence_xlm-roberta_config.json", SENTENCE_TRANSFORMERS),
     done("sentence_xlnet_config.json", SENTENCE_TRANSFORMERS),
     done("router_config.json", SENTENCE_TRANSFORMERS),
+    file(
+        "artifact.metadata",
+        SENTENCE_TRANSFORMERS,
+        FileUse::Refused("the settings of a checkpoint of Stanford's ColBERT", FROM_STANFORD),
+    ),
     without_effect("README.md", SENTENCE_TRANSFORMERS),
     file(
         "onnx/",

@@ -48,6 +48,8 @@ pub struct Tokenize {
     most: usize,
     /// The side at which long texts are cut.
     cut_at: TruncationDirection,
+    /// The side at which short texts are padded.
+    pad_at: PaddingDirection,
     /// The most tokens that the model reads.
     model_most: usize,
     /// The most tokens of a request and of a document, where they are not the same.
@@ -66,7 +68,7 @@ impl Tokenize {
         let path = &folder.tokenizer;
         let family = folder.shape.family;
         let config = &folder.tokenizer_config;
-        let (tokenizer, cut_at) =
+        let ReadTokenizer { tokenizer, cut_at, pad_at } =
             read_tokenizer(path, config, family, folder.lower_case, folder.shape.vocabulary)?;
         let most = max_tokens
             .map_or(folder.max_tokens, |most| most.min(folder.shape.most_tokens() as usize));
@@ -86,6 +88,7 @@ impl Tokenize {
             prompts,
             most,
             cut_at,
+            pad_at,
             model_most,
             lengths: [None; 2],
             usual_expansion: config.usual_expansion(),
@@ -102,7 +105,8 @@ impl Tokenize {
         vocabulary: i64,
         most: usize,
     ) -> Result<Self> {
-        let (tokenizer, cut_at) = read_tokenizer(path, config, family, false, vocabulary)?;
+        let ReadTokenizer { tokenizer, cut_at, pad_at } =
+            read_tokenizer(path, config, family, false, vocabulary)?;
         let name = path.display().to_string();
         let prompts = Default::default();
         let read = TextCounter::default();
@@ -113,6 +117,7 @@ impl Tokenize {
             prompts,
             most,
             cut_at,
+            pad_at,
             model_most: most,
             lengths: [None; 2],
             usual_expansion: Vec::new(),
@@ -167,6 +172,10 @@ impl Tokenize {
 
     /// The id of the token that expands requests: the named one, `[MASK]`, or the one that ends a text.
     pub fn expansion(&self, named: Option<&str>) -> Result<i64> {
+        if matches!(self.pad_at, PaddingDirection::Left) {
+            let hint = "the library puts the tokens of an expansion where padding is";
+            bail!(&*self.name, "padding_side `right` beside query_expansion", "`left`", hint);
+        }
         let usual = || self.usual_expansion.iter().find_map(|word| self.id_of(word));
         let found = named.map_or_else(usual, |word| self.id_of(word));
         let Some(id) = found else {
@@ -241,15 +250,21 @@ impl Tokenize {
     }
 }
 
-/// Reads a tokenizer, without the padding and truncation of the program that saved it, and the side at
-/// which it cuts.
+/// A tokenizer without the padding and truncation of the program that saved it.
+struct ReadTokenizer {
+    tokenizer: Tokenizer,
+    cut_at: TruncationDirection,
+    pad_at: PaddingDirection,
+}
+
+/// Reads a tokenizer, and the sides at which it cuts and pads.
 fn read_tokenizer(
     path: &Path,
     config: &TokenizerConfig,
     family: Family,
     lower_case: bool,
     vocabulary: i64,
-) -> Result<(Tokenizer, TruncationDirection)> {
+) -> Result<ReadTokenizer> {
     let unreadable = |error: tokenizers::Error| {
         let hint = "copy the file again from where the model came from";
         problem!(path, "a tokenizer", "{error}", hint)
@@ -268,9 +283,10 @@ fn read_tokenizer(
     put_marks(&mut tokenizer, config).map_err(unreadable)?;
     tokenizer.set_encode_special_tokens(config.splits_special_tokens());
     check_vocabulary(path, &tokenizer, vocabulary)?;
-    let padding = tokenizer.get_padding().map(|padding| &padding.direction);
-    let is_left = matches!(padding, Some(PaddingDirection::Left));
-    config.check_padding(path, is_left, family)?;
+    let is_left = |direction: &PaddingDirection| matches!(direction, PaddingDirection::Left);
+    let own = tokenizer.get_padding().map(|padding| is_left(&padding.direction));
+    let pads_left = config.pads_left(path, own, family)?;
+    let pad_at = if pads_left { PaddingDirection::Left } else { PaddingDirection::Right };
     let own = tokenizer.get_truncation().map(|truncation| truncation.direction);
     let cut_at = match config.cuts_beginnings() {
         Some(true) => TruncationDirection::Left,
@@ -285,7 +301,7 @@ fn read_tokenizer(
         let normalizer = NormalizerWrapper::Sequence(Sequence::new(steps));
         tokenizer.with_normalizer(Some(normalizer)).map_err(unreadable)?;
     }
-    Ok((tokenizer, cut_at))
+    Ok(ReadTokenizer { tokenizer, cut_at, pad_at })
 }
 
 /// The number of special tokens around a text or a pair.

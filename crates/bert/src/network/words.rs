@@ -38,7 +38,7 @@ pub(crate) struct WordHead {
     epsilon: f64,
     /// The embeddings of words; `None` if they are those of the transformer.
     decoder: Option<SharedTensor>,
-    bias: SharedTensor,
+    bias: Option<SharedTensor>,
     pooling: SparsePooling,
     activation_of_logits: SparseActivation,
 }
@@ -65,9 +65,15 @@ impl WordHead {
             bail!(&folder.weights[0], expected, "a model without a head", hint);
         }
         let has_dense_bias = shape.family != Family::ModernBert || shape.classifier.has_bias;
+        let has_bias = shape.family != Family::ModernBert
+            || folder.config.get("decoder_bias") != Some(&Value::Bool(false));
         // The product's own bias is the one that transformers adds; most files have it under the other name.
-        let own_bias = format!("{decoder}.bias");
-        let bias = if weights.tensors.contains_key(&own_bias) { &own_bias } else { bias };
+        let of_product = format!("{decoder}.bias");
+        let bias = if weights.tensors.contains_key(&of_product) { &of_product } else { bias };
+        let mut own_bias = None;
+        if has_bias {
+            own_bias = Some(SharedTensor(copy(weights.get(bias, &[shape.vocabulary])?)));
+        }
         // transformers 5 takes a matrix that the file has; release 4 only where config.json unties it.
         let is_tied = folder.config.get("tie_word_embeddings") != Some(&Value::Bool(false));
         let mut own_decoder = None;
@@ -87,7 +93,7 @@ impl WordHead {
             // DistilBERT's is always this one.
             epsilon: if shape.family == Family::DistilBert { 1e-12 } else { shape.epsilon },
             decoder: own_decoder,
-            bias: SharedTensor(copy(weights.get(bias, &[shape.vocabulary])?)),
+            bias: own_bias,
             pooling: sparse.pooling,
             activation_of_logits: sparse.activation,
         })
@@ -102,7 +108,9 @@ impl WordHead {
         if let Some(weight) = &mut self.decoder {
             all.push((format!("{decoder}.weight"), &mut weight.0));
         }
-        all.push((bias.to_owned(), &mut self.bias.0));
+        if let Some(own) = &mut self.bias {
+            all.push((bias.to_owned(), &mut own.0));
+        }
         all
     }
 
@@ -160,7 +168,7 @@ impl WordHead {
         }
         // Texts without tokens have no words.
         Ok(reduced.unwrap_or_else(|| {
-            let size = [states.size()[0], self.bias.0.size()[0]];
+            let size = [states.size()[0], network.shape.vocabulary];
             Tensor::zeros(size, (Kind::Float, states.device()))
         }))
     }
@@ -168,7 +176,7 @@ impl WordHead {
     /// A logit for each word.
     fn logits(&self, network: &Network, states: &Tensor) -> Result<Tensor> {
         let weight = self.decoder.as_ref().unwrap_or(&network.words).clone();
-        let decoder = Linear { weight, bias: Some(self.bias.clone()) };
+        let decoder = Linear { weight, bias: self.bias.clone() };
         Ok(network.products.linear(&decoder, states)?.to_kind(Kind::Float))
     }
 

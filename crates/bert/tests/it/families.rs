@@ -1,7 +1,7 @@
 //! A tiny model of every family against transformers: `families.json` by `scripts/make-golden bert`.
 //! Its weights are made here, by the formula of that script, and its tokenizer is that of `tiny`.
 
-use clariq_bert::{BertEncoder, CrossEncoder};
+use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder};
 use clariq_core::{Encoder, ModelOptions, PairScorer};
 use serde_json::{Value, json};
 use std::fs;
@@ -96,4 +96,44 @@ fn every_family_equals_transformers() {
             near(found, expected, largest);
         }
     }
+}
+
+/// The score of a decoder is that of the last token that is no padding, wherever it comes from.
+#[test]
+fn the_mark_at_the_end_of_a_pair_may_be_padding() {
+    let families = families();
+    let qwen3 = families.iter().find(|family| family["name"] == "qwen3").unwrap();
+    let score = |edit: &dyn Fn(&mut Value, &mut Value)| {
+        let mut family = qwen3.clone();
+        let mut tokenizer = tokenizer();
+        edit(&mut family["config"], &mut tokenizer);
+        let folder = folder(&family);
+        fs::write(folder.path().join("tokenizer.json"), tokenizer.to_string()).unwrap();
+        let scorer = CrossEncoder::open(folder.path(), &ModelOptions::default()).unwrap();
+        scorer.score(&[("bees", "tent pegs")], &|_| {}).unwrap()
+    };
+    let without_mark = score(&|_, tokenizer| {
+        tokenizer["post_processor"] = json!({ "type": "TemplateProcessing",
+            "single": [{ "SpecialToken": { "id": "[CLS]", "type_id": 0 } }, { "Sequence": { "id": "A", "type_id": 0 } }],
+            "pair": [{ "SpecialToken": { "id": "[CLS]", "type_id": 0 } }, { "Sequence": { "id": "A", "type_id": 0 } },
+                { "SpecialToken": { "id": "[SEP]", "type_id": 0 } }, { "Sequence": { "id": "B", "type_id": 0 } }],
+            "special_tokens": { "[CLS]": { "id": "[CLS]", "ids": [2], "tokens": ["[CLS]"] },
+                "[SEP]": { "id": "[SEP]", "ids": [3], "tokens": ["[SEP]"] } } });
+    });
+    let as_padding = score(&|config, _| config["pad_token_id"] = 3.into());
+    assert!((without_mark[0] - as_padding[0]).abs() < 1e-5, "{without_mark:?} {as_padding:?}");
+    assert_ne!(score(&|_, _| ()), as_padding);
+}
+
+/// As in sentence-transformers, where no `modules.json` says how a vector is made.
+#[test]
+fn a_causal_language_model_has_the_vector_of_its_last_token() {
+    let mut family = families().into_iter().find(|family| family["name"] == "qwen3").unwrap();
+    let describe =
+        |family: &Value| ModelFolder::open(folder(family).path()).unwrap().describe().unwrap();
+    assert!(describe(&family).starts_with("Qwen3, Mean,"));
+    family["config"]["architectures"] = json!(["Qwen3ForCausalLM"]);
+    assert!(describe(&family).starts_with("Qwen3, LastToken,"));
+    family["config"]["is_causal"] = false.into();
+    assert!(describe(&family).starts_with("Qwen3, Mean,"));
 }

@@ -185,6 +185,8 @@ fn folders_that_are_almost_right_are_refused_by_file_and_key() {
     fs::rename(pickled.path().join("model.safetensors"), pickled.path().join("pytorch_model.bin"))
         .unwrap();
     let dense = json!({ "in_features": 30, "out_features": 8, "bias": true });
+    let of_its_own =
+        json!({ "in_features": 32, "out_features": 8, "activation_function": "own.ReLU" });
     let cases: Vec<Case> = vec![
         ("no pooling file", no_pooling, "1_Pooling", "configuration"),
         (
@@ -246,6 +248,12 @@ fn folders_that_are_almost_right_are_refused_by_file_and_key() {
             "model_max_length of at least 1",
         ),
         ("pickled weights", pickled, "pytorch_model.bin", "model.safetensors"),
+        (
+            "an activation of its own",
+            sentence(&mean(), &[("Dense", of_its_own)]),
+            "2_Dense",
+            "activation_function of torch",
+        ),
     ];
     for (name, folder, file, expected) in cases {
         let problem = refused(folder.path());

@@ -3,7 +3,7 @@
 use crate::families::{numbers, read};
 use clariq_bert::BertEncoder;
 use clariq_core::{Encoder, Error, ModelOptions, TextSide};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -123,5 +123,27 @@ fn settings_that_are_not_done_are_refused_by_name() {
         fs::write(&at, text.replace(old, new)).unwrap();
         let error = open(&folder).err().expect(named).to_string();
         assert!(error.contains(named), "{error}");
+    }
+}
+
+/// The library puts the tokens of an expansion where padding is.
+#[test]
+fn an_expansion_at_the_left_is_refused() {
+    let family = crate::families::families().into_iter().find(|family| family["name"] == "qwen3");
+    let folder = crate::families::folder(&family.unwrap());
+    let put = |name: &str, content: Value| {
+        fs::write(folder.path().join(name), content.to_string()).unwrap();
+    };
+    let modules = [json!({ "path": "", "type": "sentence_transformers.models.Transformer" })];
+    put("modules.json", json!(modules));
+    put("config_sentence_transformers.json", json!({ "model_type": "MultiVectorEncoder" }));
+    let expansion = json!({ "strategy": "fixed", "length": 9, "token": "[SEP]" });
+    put("sentence_bert_config.json", json!({ "query_expansion": expansion }));
+    for (side, is_right) in [("left", true), ("right", false)] {
+        let settings = json!({ "padding_side": side, "tokenizer_class": "TokenizersBackend" });
+        put("tokenizer_config.json", settings);
+        let opened = BertEncoder::open(folder.path(), &ModelOptions::default());
+        let refusal = opened.err().map(|error| error.to_string());
+        assert_eq!(refusal.is_some_and(|text| text.contains("beside query_expansion")), is_right);
     }
 }

@@ -1,7 +1,7 @@
 //! Notes about the folder of a model when it is opened.
 
-use clariq_core::{ModelKind, ReadingOverrides, Result};
-use clariq_folder::{FolderPrompts, unknown_keys};
+use clariq_core::{ModelKind, Pooling, ReadingOverrides, Result};
+use clariq_folder::{FolderPrompts, unknown_keys, usual_pooling};
 use std::path::Path;
 
 /// The text after the name of a model in notes: how it is read where the folder does not say it
@@ -14,11 +14,13 @@ pub(super) fn of_folder(
     let mut notes = Vec::new();
     let has_pooling = reading.pooling.is_some() || folder.join("modules.json").is_file();
     if kind == ModelKind::Encoder && !has_pooling && !clariq_folder::is_static(folder) {
-        notes.push(
-            "has no modules.json: a text's vector is the mean of its tokens' vectors, as in \
-             sentence-transformers"
-                .to_owned(),
-        );
+        let vector = match usual_pooling(folder)? {
+            Pooling::LastToken => "that of its last token",
+            _ => "the mean of its tokens' vectors",
+        };
+        notes.push(format!(
+            "has no modules.json: a text's vector is {vector}, as in sentence-transformers"
+        ));
     }
     let unknown = unknown_keys(folder)?;
     if !unknown.is_empty() {

@@ -42,6 +42,8 @@ struct Row {
     /// The bases of layers that attend to all tokens, and of those with a window.
     thetas: [f64; 2],
     window: Option<i64>,
+    /// The id of the padding token.
+    padding: Option<i64>,
     /// True if the layer of a number has a window, where `layer_types` is absent.
     is_local: fn(i64, &Config) -> bool,
 }
@@ -74,6 +76,7 @@ const ROWS: [Row; 3] = [
         divisor: None,
         thetas: [160_000.0, 10_000.0],
         window: Some(128),
+        padding: None,
         is_local: |layer, config| layer % config.every.unwrap_or(3) != 0,
     },
     // Yang et al., arXiv 2505.09388; Zhang et al., arXiv 2506.05176 (embeddings and rerankers).
@@ -106,6 +109,7 @@ const ROWS: [Row; 3] = [
         divisor: None,
         thetas: [10_000.0; 2],
         window: Some(4096),
+        padding: None,
         is_local: |layer, config| {
             config.has_window == Some(true) && layer >= config.every.unwrap_or(28)
         },
@@ -144,6 +148,7 @@ const ROWS: [Row; 3] = [
         divisor: Some(256.0),
         thetas: [1_000_000.0, 10_000.0],
         window: Some(4096),
+        padding: Some(0),
         is_local: |layer, config| (layer + 1) % config.every.unwrap_or(6) != 0,
     },
 ];
@@ -174,6 +179,8 @@ struct Config {
     /// The key by which layers with a window are counted.
     every: Option<i64>,
     is_bidirectional: Option<bool>,
+    is_causal: Option<bool>,
+    pad_token_id: Option<i64>,
     classifier_pooling: Option<ClassifierPooling>,
     classifier_activation: Option<String>,
     classifier_bias: Option<bool>,
@@ -238,10 +245,14 @@ pub(super) fn read(at: &Path, object: &Object, family: Family) -> Result<Option<
         has_attention_bias: config.attention_bias.unwrap_or(false),
         has_inner_bias: config.inner_bias.unwrap_or(false),
         has_norm_bias: config.norm_bias.unwrap_or(false),
-        is_causal: row.layer.is_causal && config.is_bidirectional != Some(true),
+        is_causal: row.layer.is_causal
+            && config.is_causal.unwrap_or(true)
+            && config.is_bidirectional != Some(true),
         ..row.layer
     };
     let layers = i64::from(config.num_hidden_layers.get());
+    let has_padding = object.contains_key("pad_token_id");
+    let padding = if has_padding { config.pad_token_id } else { row.padding };
     let shape = ModelShape {
         family,
         hidden,
@@ -270,7 +281,7 @@ pub(super) fn read(at: &Path, object: &Object, family: Family) -> Result<Option<
         )?,
         layer,
         reaches: reaches(at, &config, row, layers)?,
-        classifier: classifier(at, &config, family)?,
+        classifier: classifier(at, &config, family, padding)?,
     };
     check(at, &shape)?;
     Ok(Some(shape))
@@ -340,11 +351,13 @@ fn window_of(at: &Path, config: &Config, row: &Row) -> Result<i64> {
     if row.family == Family::Qwen3 && config.has_window != Some(true) {
         bail!(at, "use_sliding_window true beside `sliding_attention`", "false", COPY_AGAIN);
     }
-    Ok(match row.family {
-        Family::ModernBert => size / 2,
-        Family::Gemma3 if config.is_bidirectional == Some(true) => size / 2,
-        _ => size - 1,
-    })
+    let size = match row.family {
+        Family::ModernBert => return Ok(size / 2),
+        Family::Gemma3 if config.is_bidirectional == Some(true) => size / 2 + 1,
+        _ => size,
+    };
+    // A window of both directions reaches its size, one of a causal mask less.
+    Ok(if config.is_causal == Some(false) { size } else { size - 1 })
 }
 
 /// The base and the factor of a kind of layer. Release 5 writes them for each kind, or, where all layers
@@ -387,7 +400,12 @@ fn rope(at: &Path, config: &Config, kind: &str, theta: f64) -> Result<(f64, f64)
     Ok((theta, factor))
 }
 
-fn classifier(at: &Path, config: &Config, family: Family) -> Result<ClassifierForm> {
+fn classifier(
+    at: &Path,
+    config: &Config,
+    family: Family,
+    padding: Option<i64>,
+) -> Result<ClassifierForm> {
     let pooling = match (family, config.classifier_pooling) {
         (Family::ModernBert, Some(ClassifierPooling::Mean)) => Pooling::Mean,
         (Family::ModernBert, _) => Pooling::Cls,
@@ -397,5 +415,5 @@ fn classifier(at: &Path, config: &Config, family: Family) -> Result<ClassifierFo
     let activation: Activation = activation(at, family, Some(name))?;
     let has_bias = config.classifier_bias.unwrap_or(false);
     let is_normed = family == Family::ModernBert;
-    Ok(ClassifierForm { pooling, activation, has_bias, is_normed })
+    Ok(ClassifierForm { pooling, padding, activation, has_bias, is_normed })
 }
