@@ -16,6 +16,8 @@ pub(crate) struct TokenBatch {
     pub(crate) padding: Option<PaddingMasks>,
     /// The number of the last tokens of the first text that no token attends to.
     pub(crate) unattended: usize,
+    /// True if all tokens count in the vectors of all texts.
+    pub(crate) is_whole: bool,
     /// True if dropout is applied.
     pub(crate) train: bool,
 }
@@ -37,6 +39,7 @@ impl TokenBatch {
             segments: table(|text| &text.segments),
             padding: PaddingMasks::new(texts, device),
             unattended: texts.first().map_or(0, |text| text.unattended),
+            is_whole: texts.iter().all(|text| text.uncounted == 0),
             train,
         }
     }
@@ -63,7 +66,7 @@ pub(crate) struct PaddingMasks {
     /// 0 for a token that is attended to and the lowest number for others and for padding, texts × 1 ×
     /// 1 × tokens.
     pub(crate) mask: Tensor,
-    /// 1 for a token and 0 for padding, texts × tokens.
+    /// 1 for a token that counts in the vector of its text, and 0 for others and for padding, texts × tokens.
     pub(crate) present: Tensor,
     /// The cell of every token.
     pub(crate) cells: Tensor,
@@ -76,16 +79,20 @@ pub(crate) struct PaddingMasks {
 }
 
 impl PaddingMasks {
-    /// Returns `None` if all texts have the same length, and all tokens are attended to.
+    /// Returns `None` if all texts have the same length, and all tokens are attended to and count.
     pub(crate) fn new(texts: &[&Tokens], device: Device) -> Option<Self> {
         let longest = texts.iter().map(|text| text.ids.len()).max()?;
-        if texts.iter().all(|text| text.ids.len() == longest && text.unattended == 0) {
+        let is_full = |text: &&Tokens| {
+            text.ids.len() == longest && text.unattended == 0 && text.uncounted == 0
+        };
+        if texts.iter().all(is_full) {
             return None;
         }
         let mut cells = Vec::new();
         let mut positions = Vec::new();
         let mut firsts = Vec::new();
         let mut attended = Vec::new();
+        let mut counted = Vec::new();
         let mut numbers = vec![0; texts.len() * longest];
         for (row, text) in texts.iter().enumerate() {
             firsts.push(cells.len() as i64);
@@ -95,6 +102,9 @@ impl PaddingMasks {
                 cells.push(cell as i64);
                 if position < text.ids.len() - text.unattended {
                     attended.push(cell as i64);
+                }
+                if position >= text.uncounted {
+                    counted.push(cell as i64);
                 }
                 positions.push(position as i64);
             }
@@ -106,7 +116,7 @@ impl PaddingMasks {
             let none = Tensor::zeros([size[0] * size[1]], (Kind::Float, device));
             none.index_fill(0, cells, 1.0).view(size)
         };
-        let present = at(&cells);
+        let present = at(&tensor(&counted));
         // As in transformers: the lowest finite number, not infinity.
         let mask: Tensor = (1.0 - at(&tensor(&attended))) * f64::from(f32::MIN);
         Some(Self {

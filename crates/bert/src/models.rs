@@ -48,7 +48,8 @@ impl TokenizedNetwork {
         expect_room(&folder.weights, kind)?;
         let network = Network::new(folder, &Weights::read(folder)?, head, device, kind)?;
         let tokenize = Tokenize::open(folder, options.reading.max_tokens)?
-            .with_prompts(&sentence.query_prompt, &sentence.document_prompt);
+            .with_prompts(&sentence.query_prompt, &sentence.document_prompt)
+            .with_prompts_that_count(sentence.counts_prompts);
         let cut = match tokenize.most() {
             most if most < folder.shape.most_tokens() as usize => most.to_string(),
             _ => "whole".to_owned(),

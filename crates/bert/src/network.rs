@@ -300,8 +300,8 @@ impl Network {
         if let Some(words) = &self.word_head {
             return words.weights(self, batch);
         }
-        let wanted =
-            if self.head.takes_first() { WantedVectors::First } else { WantedVectors::All };
+        let takes_first = self.head.takes_first(batch);
+        let wanted = if takes_first { WantedVectors::First } else { WantedVectors::All };
         let states = self.forward(batch, wanted)?.to_kind(Kind::Float);
         self.head.apply(&states, batch)
     }

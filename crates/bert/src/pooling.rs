@@ -58,13 +58,13 @@ impl PoolingHead {
     }
 
     /// True if only the vectors of first tokens are used.
-    pub(crate) fn takes_first(&self) -> bool {
-        self.poolings == [Pooling::Cls]
+    pub(crate) fn takes_first(&self, batch: &TokenBatch) -> bool {
+        self.poolings == [Pooling::Cls] && batch.is_whole
     }
 
     /// Returns one vector per text, texts × dimensions.
     pub(crate) fn apply(&self, states: &Tensor, batch: &TokenBatch) -> Result<Tensor> {
-        let pooled = if self.takes_first() {
+        let pooled = if self.takes_first(batch) {
             states.shallow_clone()
         } else {
             let parts = self.poolings.iter().map(|pooling| pool(*pooling, states, batch));

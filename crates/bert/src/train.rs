@@ -168,7 +168,8 @@ impl<'a> Learner<'a> {
         let mut network = network_for(recipe, base, device)?;
         let sentence = sentence_for(recipe, base)?;
         let tokenize = Tokenize::open(base, Some(recipe.max_tokens))?
-            .with_prompts(&sentence.query_prompt, &sentence.document_prompt);
+            .with_prompts(&sentence.query_prompt, &sentence.document_prompt)
+            .with_prompts_that_count(sentence.counts_prompts);
         let mut material = TrainingMaterial::new(training, &split, &tokenize)?;
         let rows = if network.word_head.is_some() {
             // A weight for each word of the vocabulary needs all of them.

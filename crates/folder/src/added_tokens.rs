@@ -69,6 +69,8 @@ pub(crate) struct AddedTokens {
     pub(crate) in_file_alone: Option<String>,
     /// The named tokens that are not the usual ones of the tokenizer's class.
     unusual: Vec<String>,
+    /// The special tokens, those with and those without a name.
+    specials: Vec<String>,
 }
 
 /// Special tokens by the key that names them; `None` for a key that names no token.
@@ -111,12 +113,18 @@ impl AddedTokens {
                 missing.push((*token).clone());
             }
         }
+        let specials = special.iter().map(|token| token.content.clone()).collect();
         let named = settings.by_id.iter().flat_map(BTreeMap::values).chain(special);
         let named: Vec<&str> = named.map(|token| token.content.as_str()).collect();
         let mut own = file.added_tokens.iter().map(|token| &token.content);
         let alone = own.find(|token| !named.contains(&token.as_str()));
         let in_file_alone = alone.filter(|_| settings.by_id.is_some()).cloned();
-        Ok(Self { special: settings.special, missing, in_file_alone, unusual })
+        Ok(Self { special: settings.special, missing, in_file_alone, unusual, specials })
+    }
+
+    /// The special tokens.
+    pub(crate) fn specials(&self) -> impl Iterator<Item = &str> {
+        self.specials.iter().map(String::as_str)
     }
 
     /// The token that a key names.

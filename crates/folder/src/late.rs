@@ -81,7 +81,7 @@ pub(crate) fn read(
         let folder = root.join(&entry.path);
         match entry.class() {
             Some("Dense") => {
-                let dense = Module::dense(&folder, sentence.full_dim, OF_TOKENS)?;
+                let dense = Module::dense(&folder, sentence.full_dim, [OF_TOKENS; 2])?;
                 if let Module::Dense { to, .. } = dense {
                     sentence.full_dim = to;
                 }

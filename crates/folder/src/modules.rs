@@ -138,16 +138,12 @@ fn one_or_many<'de, D: Deserializer<'de>>(
 }
 
 impl PoolingConfig {
-    /// Reads the configuration of a pooling over vectors of a length.
-    pub(super) fn read(folder: &Path, dim: usize, has_prompts: bool) -> Result<Vec<Pooling>> {
+    /// Reads the poolings over vectors of a length, and true if the tokens of prompts count.
+    pub(super) fn read(folder: &Path, dim: usize) -> Result<(Vec<Pooling>, bool)> {
         let at = folder.join("config.json");
         let config: Self = read_required(&at, &POOLING)?;
-        if config.include_prompt == Some(false) && has_prompts {
-            let hint = "prompts whose tokens do not count are not supported";
-            bail!(&at, "include_prompt true beside prompts", "false", hint);
-        }
         expect_dim(&at, "embedding_dimension", dim, config.word_embedding_dimension)?;
-        config.poolings(&at)
+        Ok((config.poolings(&at)?, config.include_prompt.unwrap_or(true)))
     }
 
     fn poolings(&self, at: &Path) -> Result<Vec<Pooling>> {
@@ -232,11 +228,13 @@ pub enum Module {
 }
 
 impl Module {
-    pub(super) fn dense(folder: &Path, dim: usize, of: &str) -> Result<Self> {
+    /// A module that reads and gives what has these names.
+    pub(super) fn dense(folder: &Path, dim: usize, [of, to]: [&str; 2]) -> Result<Self> {
         let at = folder.join("config.json");
         let config: DenseConfig = read_required(&at, &DENSE)?;
         expect_vector_of(of, &at, "module_input_name", config.module_input_name.as_deref())?;
-        expect_vector_of(of, &at, "module_output_name", config.module_output_name.as_deref())?;
+        let output = config.module_output_name.as_deref().unwrap_or(of);
+        expect_vector_of(to, &at, "module_output_name", Some(output))?;
         expect_dim(&at, "in_features", dim, config.in_features)?;
         let activation = activation(&at, config.activation_function.as_deref())?;
         Ok(Self::Dense {

@@ -27,6 +27,8 @@ pub struct Sentence {
     pub query_prompt: String,
     /// The prompt before a document.
     pub document_prompt: String,
+    /// True if the tokens of prompts count in the vector of a text.
+    pub counts_prompts: bool,
     /// How tokens are chosen, in folders that give each token a vector: these have no pooling.
     pub late: Option<LateInteraction>,
 }
@@ -45,6 +47,7 @@ impl Sentence {
             similarity: Similarity::Cosine,
             query_prompt: String::new(),
             document_prompt: String::new(),
+            counts_prompts: true,
             late: None,
         }
     }
@@ -67,7 +70,7 @@ impl Sentence {
         let mut sentence = Self::usual(hidden);
         if let Some(modules) = modules {
             sentence.poolings.clear();
-            sentence.read_modules(root, modules, settings.has_prompts())?;
+            sentence.read_modules(root, modules, OF_TEXT)?;
         }
         sentence.read_settings(&at, &settings)?;
         Ok(sentence)
@@ -78,7 +81,7 @@ impl Sentence {
         let settings = SentenceTransformersConfig::read(root)?;
         let mut sentence = Self::usual(dim);
         if let Some(modules) = Modules::after_first(root)? {
-            sentence.read_modules(root, &modules, false)?;
+            sentence.read_modules(root, &modules, OF_TEXT)?;
             let other = sentence.modules.iter().find(|module| **module != Module::Normalize);
             if let Some(other) = other {
                 let expected = "Normalize alone after StaticEmbedding";
@@ -108,9 +111,17 @@ impl Sentence {
         Ok(())
     }
 
-    fn read_modules(&mut self, root: &Path, modules: &Modules, has_prompts: bool) -> Result<()> {
-        for entry in &modules.entries {
-            self.add_module(root, modules, entry, has_prompts)?;
+    /// Reads the modules after the first one; what the last one gives has the name `output`.
+    pub(crate) fn read_modules(
+        &mut self,
+        root: &Path,
+        modules: &Modules,
+        output: &str,
+    ) -> Result<()> {
+        let last = modules.entries.len().saturating_sub(1);
+        for (number, entry) in modules.entries.iter().enumerate() {
+            let output = if number == last { output } else { OF_TEXT };
+            self.add_module(root, modules, entry, output)?;
         }
         if self.poolings.is_empty() {
             let hint = "an encoder's folder of sentence-transformers lists Transformer and Pooling";
@@ -124,17 +135,17 @@ impl Sentence {
         root: &Path,
         modules: &Modules,
         entry: &ModuleEntry,
-        has_prompts: bool,
+        output: &str,
     ) -> Result<()> {
         let folder = root.join(&entry.path);
         let has_pooling = !self.poolings.is_empty();
         match (entry.class(), has_pooling) {
             (Some("Pooling"), false) => {
-                self.poolings = PoolingConfig::read(&folder, self.full_dim, has_prompts)?;
+                (self.poolings, self.counts_prompts) = PoolingConfig::read(&folder, self.full_dim)?;
                 self.full_dim *= self.poolings.len();
             }
             (Some("Dense"), true) => {
-                let dense = Module::dense(&folder, self.full_dim, OF_TEXT)?;
+                let dense = Module::dense(&folder, self.full_dim, [OF_TEXT, output])?;
                 if let Module::Dense { to, .. } = dense {
                     self.full_dim = to;
                 }
@@ -188,9 +199,12 @@ impl Sentence {
     pub fn digest(&self) -> String {
         let modules: Vec<String> = self.modules.iter().map(Module::to_string).collect();
         let Self { poolings, dim, similarity, query_prompt, document_prompt, late, .. } = self;
-        let late = late.as_ref().map_or_else(String::new, |late| format!(" {late:?}"));
+        let mut rest = late.as_ref().map_or_else(String::new, |late| format!(" {late:?}"));
+        if !self.counts_prompts {
+            rest += " prompts do not count";
+        }
         format!(
-            "{poolings:?} {modules:?} {dim} {similarity:?} {query_prompt:?} {document_prompt:?}{late}"
+            "{poolings:?} {modules:?} {dim} {similarity:?} {query_prompt:?} {document_prompt:?}{rest}"
         )
     }
 

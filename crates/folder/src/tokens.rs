@@ -27,6 +27,8 @@ pub struct Tokens {
     pub segments: Vec<i64>,
     /// The number of the last tokens that no token attends to.
     pub unattended: usize,
+    /// The number of the first tokens, those of a prompt, that do not count in the vector of the text.
+    pub uncounted: usize,
 }
 
 /// The prompt before a text.
@@ -45,6 +47,10 @@ pub struct Tokenize {
     needs_tokens: bool,
     /// The prompts of requests and of documents.
     prompts: [String; 2],
+    /// True if their tokens count in the vector of a text.
+    counts_prompts: bool,
+    /// The ids of the tokens that the settings call special.
+    special: Vec<i64>,
     most: usize,
     /// The side at which long texts are cut.
     cut_at: TruncationDirection,
@@ -81,7 +87,10 @@ impl Tokenize {
         let prompts = Default::default();
         let read = TextCounter::default();
         let model_most = folder.shape.most_tokens() as usize;
+        let id = |token: &str| tokenizer.token_to_id(token).map(i64::from);
         Ok(Self {
+            special: config.added_tokens.specials().filter_map(id).collect(),
+            counts_prompts: true,
             tokenizer,
             marks_ends: true,
             needs_tokens: true,
@@ -111,6 +120,8 @@ impl Tokenize {
         let prompts = Default::default();
         let read = TextCounter::default();
         Ok(Self {
+            special: Vec::new(),
+            counts_prompts: true,
             tokenizer,
             marks_ends: false,
             needs_tokens: false,
@@ -143,6 +154,12 @@ impl Tokenize {
     #[must_use]
     pub fn with_prompts(self, query: &str, document: &str) -> Self {
         Self { prompts: [query.to_owned(), document.to_owned()], ..self }
+    }
+
+    /// The same for a model in whose vectors the tokens of prompts count or not.
+    #[must_use]
+    pub fn with_prompts_that_count(self, counts_prompts: bool) -> Self {
+        Self { counts_prompts, ..self }
     }
 
     /// Cuts requests and documents at lengths of their own, within the length that is set.
@@ -190,7 +207,28 @@ impl Tokenize {
         let before = &self.prompts[usize::from(prompt == PromptKind::Document)];
         let own = self.lengths[usize::from(prompt == PromptKind::Document)];
         let most = own.unwrap_or(self.most);
-        texts.par_iter().map(|&text| self.tokens(&format!("{before}{text}"), None, most)).collect()
+        let uncounted = self.uncounted(before, most)?;
+        let tokens = |text: &&str| {
+            let tokens = self.tokens(&format!("{before}{text}"), None, most)?;
+            if uncounted > 0 && uncounted >= tokens.ids.len() {
+                let hint =
+                    "this tokenizer puts no mark behind texts: leave out those without words";
+                bail!(&*self.name, "a text with a token after its prompt", "one without any", hint);
+            }
+            Ok(Tokens { uncounted, ..tokens })
+        };
+        texts.par_iter().map(tokens).collect()
+    }
+
+    /// The number of a prompt's tokens, with the mark before it and without the one behind it, where they do
+    /// not count.
+    fn uncounted(&self, prompt: &str, most: usize) -> Result<usize> {
+        if self.counts_prompts || prompt.is_empty() {
+            return Ok(0);
+        }
+        let ids = self.tokens(prompt, None, most)?.ids;
+        let is_marked = ids.last().is_some_and(|last| self.special.contains(last));
+        Ok(ids.len() - usize::from(is_marked))
     }
 
     /// The tokens of each pair, in order.
@@ -246,7 +284,7 @@ impl Tokenize {
             let hint = "this tokenizer puts no marks around texts: leave out those without words";
             bail!(&*self.name, "a text with a token", "one without any", hint);
         }
-        Ok(Tokens { ids, segments, unattended: 0 })
+        Ok(Tokens { ids, segments, ..Tokens::default() })
     }
 }
 

@@ -158,9 +158,10 @@ fn texts() -> Vec<Tokens> {
     let text = |ids: &[i64]| Tokens {
         ids: ids.to_vec(),
         segments: (0..ids.len()).map(|at| i64::from(at > 2)).collect(),
-        unattended: 0,
+        ..Tokens::default()
     };
-    vec![text(&[2, 5, 9, 4, 3]), text(&[2, 3]), text(&[2, 8, 8, 6, 7, 11, 3]), text(&[2, 4, 3])]
+    let prompted = Tokens { uncounted: 2, ..text(&[2, 8, 8, 6, 3]) };
+    vec![text(&[2, 5, 9, 4, 3]), text(&[2, 3]), text(&[2, 8, 8, 6, 7, 11, 3]), prompted]
 }
 
 /// The vectors of a batch, and the gradients of their sum of squares.

@@ -1,7 +1,7 @@
 //! The longest text of a folder, and what its layers attend to, as the libraries read it.
 
 use crate::{config, folder, put, tokenizer};
-use clariq_folder::{ModelFolder, ModelShape, Reach};
+use clariq_folder::{ModelFolder, ModelShape, PromptKind, Reach, Tokenize};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -81,4 +81,19 @@ fn a_chat_template_is_refused_where_the_library_uses_it() {
         put_modules(folder.path());
         ModelFolder::open(folder.path()).unwrap();
     }
+}
+
+#[test]
+fn the_tokens_of_a_prompt_are_counted_with_the_mark_before_them() {
+    let folder = folder(&[("config.json", config()), ("tokenizer.json", tokenizer())]);
+    fs::write(folder.path().join("model.safetensors"), "").unwrap();
+    let model = ModelFolder::open(folder.path()).unwrap();
+    let open = || Tokenize::open(&model, None).unwrap().with_prompts("bees tent ", "");
+    let uncounted = |tokenize: Tokenize, kind| {
+        let tokens = tokenize.texts(&["wind", ""], kind).unwrap();
+        tokens.iter().map(|tokens| tokens.uncounted).collect::<Vec<_>>()
+    };
+    assert_eq!(uncounted(open().with_prompts_that_count(false), PromptKind::Query), [3, 3]);
+    assert_eq!(uncounted(open().with_prompts_that_count(false), PromptKind::Document), [0, 0]);
+    assert_eq!(uncounted(open(), PromptKind::Query), [0, 0]);
 }
