@@ -2,7 +2,7 @@
 //! document together.
 
 use crate::batch::TokenBatch;
-use crate::inference::{ALONE, GROUP_TOKENS, Parallel};
+use crate::inference::{ALONE, Forward, GROUP_TOKENS, Parallel};
 use crate::late::TokenChoice;
 use crate::memory::expect_room;
 use crate::network::Network;
@@ -12,7 +12,7 @@ use clariq_core::{
     Checksum, CutTexts, Embeddings, Encoder, ModelOptions, PairScorer, Precision, ProblemKind,
     Progress, Result, Similarity, TextSide, TokenVectors, bail, gpu_number, problem,
 };
-use clariq_folder::{ModelFolder, Sentence};
+use clariq_folder::{ModelFolder, PairScoring, Sentence};
 use clariq_folder::{PromptKind, Tokenize};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -213,21 +213,25 @@ impl Encoder for BertEncoder {
     }
 }
 
-/// A model with a classifier over its first token, of one class or of two.
-pub struct CrossEncoder(TokenizedNetwork);
+/// A model that gives a pair one score or two: by a classifier, or by the modules of its folder.
+pub struct CrossEncoder {
+    reader: TokenizedNetwork,
+    forward: Forward,
+}
 
 impl CrossEncoder {
     /// Reads a cross-encoder.
     pub fn open(path: &Path, options: &ModelOptions) -> Result<Self> {
         let folder = ModelFolder::open(path)?;
-        folder.check_cross_encoder()?;
-        let reader = TokenizedNetwork::new(
-            &folder,
-            &Sentence::usual(folder.shape.hidden as usize),
-            options,
-        )?;
-        match reader.classes {
-            Some(1 | 2) => Ok(Self(reader)),
+        let PairScoring { sentence, by_modules } = folder.pair_scoring()?;
+        let reader = TokenizedNetwork::new(&folder, &sentence, options)?;
+        let (classes, forward) = if by_modules {
+            (i64::try_from(sentence.full_dim).ok(), scores_of_modules as Forward)
+        } else {
+            (reader.classes, scores as Forward)
+        };
+        match classes {
+            Some(1 | 2) => Ok(Self { reader, forward }),
             Some(other) => {
                 let hint = "a model for another task cannot score pairs";
                 bail!(&folder.weights[0], "a classifier of 1 or 2 classes", "{other}", hint)
@@ -244,24 +248,32 @@ impl CrossEncoder {
 /// One score per pair: the logit of a single class, or the difference of two logits, which orders
 /// pairs as the probability of the second class does and never rounds to 0 or 1.
 pub(crate) fn scores(network: &Network, batch: &TokenBatch) -> Result<Tensor> {
-    let logits = network.logits(batch)?;
-    Ok(match logits.size()[1] {
+    Ok(one_score(&network.logits(batch)?))
+}
+
+/// The same for a folder whose modules score pairs.
+fn scores_of_modules(network: &Network, batch: &TokenBatch) -> Result<Tensor> {
+    Ok(one_score(&network.pooled(batch)?))
+}
+
+fn one_score(logits: &Tensor) -> Tensor {
+    match logits.size()[1] {
         1 => logits.select(1, 0),
         _ => logits.select(1, 1) - logits.select(1, 0),
-    })
+    }
 }
 
 impl PairScorer for CrossEncoder {
     fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>> {
-        let tokens = self.0.tokenize.pairs(pairs)?;
-        self.0.network.rows(&tokens, GROUP_TOKENS, scores, progress)
+        let TokenizedNetwork { network, tokenize, .. } = &self.reader;
+        network.rows(&tokenize.pairs(pairs)?, GROUP_TOKENS, self.forward, progress)
     }
 
     fn cut(&self) -> CutTexts {
-        self.0.tokenize.cut()
+        self.reader.tokenize.cut()
     }
 
     fn checksum(&self) -> &Checksum {
-        &self.0.checksum
+        &self.reader.checksum
     }
 }

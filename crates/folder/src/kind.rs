@@ -3,6 +3,7 @@
 use crate::files::{MODULES, read_object};
 use crate::modules::Modules;
 use crate::recognise::check;
+use crate::scorer::is_cross_encoder;
 use crate::sparse::is_sparse;
 use crate::statics::is_static;
 use clariq_core::{ModelKind, Result};
@@ -17,6 +18,9 @@ pub fn kind_of(root: &Path) -> Result<ModelKind> {
     }
     if is_static(root) {
         return Ok(ModelKind::Encoder);
+    }
+    if is_cross_encoder(root) {
+        return Ok(ModelKind::CrossEncoder);
     }
     let path = transformer_of(root)?;
     let config = read_object(&path.join("config.json"))?.unwrap_or_default();

@@ -25,6 +25,7 @@ mod modules;
 mod rebuilt;
 mod recognise;
 mod router;
+mod scorer;
 mod sentence;
 mod settings;
 mod sparse;
@@ -51,8 +52,9 @@ pub use modules::Module;
 use modules::Modules;
 use recognise::check_numbers;
 pub use recognise::{check, is_model, not_finite};
+pub use scorer::PairScoring;
+use scorer::is_cross_encoder;
 pub use sentence::Sentence;
-use sentence::check_cross_encoder;
 use serde_json::Value;
 use settings::TransformerConfig;
 pub use settings::{FolderPrompts, TokenizerConfig, cleans_up};
@@ -165,7 +167,9 @@ impl ModelFolder {
         }
         pieces += &self.tokenizer_config.digest();
         // A cross-encoder's folder may have settings that no encoder can have.
-        if let Ok(sentence) = self.sentence()
+        let of_pairs = |_| Ok(self.pair_scoring()?.sentence);
+        let sentence: Result<Sentence> = self.sentence().or_else(of_pairs);
+        if let Ok(sentence) = sentence
             && !sentence.is_usual()
         {
             pieces += &sentence.digest();
@@ -196,13 +200,6 @@ impl ModelFolder {
         TransformerConfig::read(&self.root, &self.path)?.expect_task(&self.path, task, true)
     }
 
-    /// Checks that nothing beside the weights changes the scores of pairs.
-    pub fn check_cross_encoder(&self) -> Result<()> {
-        self.expect_task("sequence-classification")?;
-        let config = self.path.join("config.json");
-        check_cross_encoder(&self.root, self.modules.as_ref(), (&config, &self.config))
-    }
-
     /// The class of transformers that `config.json` names.
     fn architecture(&self) -> Option<&str> {
         architecture(&self.config)
@@ -231,22 +228,30 @@ impl ModelFolder {
         self.architecture().is_some_and(|name| name.ends_with("ForMaskedLM"))
     }
 
-    /// The number of a classifier's labels in `config.json`; `None` for other models, and for folders
-    /// that list a pooling.
-    fn labels(&self) -> Option<usize> {
-        let is_classifier = self.architecture()?.ends_with("ForSequenceClassification");
-        let labels = self.config.get("id2label").and_then(Value::as_object);
-        (is_classifier && self.modules.is_none()).then(|| labels.map_or(2, Object::len))
+    /// True if the transformer has a classifier, and nothing says that the folder is an encoder's.
+    fn is_classifier(&self) -> bool {
+        let name = self.architecture().unwrap_or_default();
+        name.ends_with("ForSequenceClassification") && self.modules.is_none()
+    }
+
+    /// The number of a classifier's labels in `config.json`.
+    fn labels(&self) -> usize {
+        self.config.get("id2label").and_then(Value::as_object).map_or(2, Object::len)
     }
 
     /// A description: the family, and how a text or a pair becomes a vector or a score.
     pub fn describe(&self) -> Result<String> {
         let family = self.shape.family;
         let tokens = self.max_tokens;
-        if let Some(labels) = self.labels() {
-            self.check_cross_encoder()?;
+        if self.is_classifier() || is_cross_encoder(&self.root) {
+            let PairScoring { sentence, by_modules } = self.pair_scoring()?;
+            let labels = if by_modules { sentence.full_dim } else { self.labels() };
+            let prompt = match &*sentence.query_prompt {
+                "" => String::new(),
+                prompt => format!(", `{prompt}` before pairs"),
+            };
             let labels = count_of(labels, "label");
-            return Ok(format!("{family}, cross-encoder with {labels}, {tokens} tokens"));
+            return Ok(format!("{family}, cross-encoder with {labels}, {tokens} tokens{prompt}"));
         }
         let sentence = self.sentence()?;
         let prompts = sentence.describe_prompts();

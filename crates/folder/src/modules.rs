@@ -313,6 +313,9 @@ fn expect_dim(at: &Path, key: &str, expected: usize, found: usize) -> Result<()>
 
 /// An activation of PyTorch: the library takes `Tanh` in place of any other.
 fn activation(at: &Path, name: Option<&str>) -> Result<Activation> {
+    if let Some(other) = name.filter(|name| !name.starts_with("torch.")) {
+        bail!(at, "activation_function of torch", "`{other}`", DOCUMENTED);
+    }
     Ok(match name.map(class_name) {
         None | Some("Tanh") => Activation::Tanh,
         Some("Identity") => Activation::Identity,

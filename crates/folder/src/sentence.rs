@@ -4,7 +4,7 @@
 use crate::architecture;
 use crate::files::{DOCUMENTED, Object, SENTENCE_SETTINGS};
 use crate::late_interaction::LateInteraction;
-use crate::modules::{Module, ModuleEntry, Modules, PoolingConfig, class_name};
+use crate::modules::{Module, ModuleEntry, Modules, PoolingConfig};
 use crate::settings::SentenceTransformersConfig;
 use clariq_core::{Pooling, ReadingOverrides, Result, Similarity, bail};
 use serde_json::Value;
@@ -234,43 +234,4 @@ pub(crate) fn describe_prompts(query: &str, document: &str) -> String {
         prompt => format!(", `{prompt}` before {texts}"),
     };
     of(query, "requests") + &of(document, "documents")
-}
-
-/// Checks the settings of a cross-encoder's folder: one score per pair, no prompts, and an activation
-/// that changes no order.
-pub(crate) fn check_cross_encoder(
-    root: &Path,
-    modules: Option<&Modules>,
-    (config_at, config): (&Path, &Object),
-) -> Result<()> {
-    let at = root.join(SENTENCE_SETTINGS);
-    let settings = SentenceTransformersConfig::read(root)?;
-    if let Some(other) = settings.model_type.as_ref().filter(|kind| *kind != "CrossEncoder") {
-        bail!(&at, "model_type `CrossEncoder`", "`{other}`", DOCUMENTED);
-    }
-    if settings.has_prompts() {
-        bail!(&at, "a cross-encoder without prompts", "prompts", DOCUMENTED);
-    }
-    if let Some(modules) = modules
-        && let Some(other) = modules.entries.first()
-    {
-        let expected = "no module after the Transformer of a cross-encoder";
-        bail!(&modules.at, expected, (format!("`{}`", other.r#type)), DOCUMENTED);
-    }
-    // Older releases of sentence-transformers wrote the activation into config.json.
-    let oldest = config.get("sbert_ce_default_activation_function");
-    let older = config.get("sentence_transformers").and_then(|keys| keys.get("activation_fn"));
-    check_activation(config_at, oldest.and_then(Value::as_str))?;
-    check_activation(config_at, older.and_then(Value::as_str))?;
-    check_activation(&at, settings.activation_fn.as_deref())
-}
-
-fn check_activation(at: &Path, name: Option<&str>) -> Result<()> {
-    match name.map(class_name) {
-        None | Some("Identity" | "Sigmoid") => Ok(()),
-        Some(_) => {
-            let found = format!("`{}`", name.unwrap_or_default());
-            bail!(at, "an activation Identity or Sigmoid", found, DOCUMENTED)
-        }
-    }
 }

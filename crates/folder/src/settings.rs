@@ -56,6 +56,12 @@ impl SentenceTransformersConfig {
         [QUERY, DOCUMENT].map(|name| self.prompts.get(name).cloned().flatten().unwrap_or_default())
     }
 
+    /// The prompt of texts that are neither, such as pairs.
+    pub(super) fn default_prompt(&self) -> String {
+        let prompt = self.default_prompt_name.as_ref().and_then(|name| self.prompts.get(name));
+        prompt.cloned().flatten().unwrap_or_default()
+    }
+
     /// The names of prompts that neither requests nor documents have.
     pub(super) fn unused_prompts(&self) -> Vec<&str> {
         let unused = self.prompts.iter().filter(|(name, prompt)| {
@@ -63,10 +69,6 @@ impl SentenceTransformersConfig {
                 && prompt.as_ref().is_some_and(|prompt| !prompt.is_empty())
         });
         unused.map(|(name, _)| name.as_str()).collect()
-    }
-
-    pub(super) fn has_prompts(&self) -> bool {
-        self.prompts.values().flatten().any(|prompt| !prompt.is_empty())
     }
 }
 

@@ -233,10 +233,11 @@ impl Tokenize {
 
     /// The tokens of each pair, in order.
     pub fn pairs(&self, pairs: &[(&str, &str)]) -> Result<Vec<Tokens>> {
-        pairs
-            .par_iter()
-            .map(|&(first, second)| self.tokens(first, Some(second), self.most))
-            .collect()
+        let [before, _] = &self.prompts;
+        let tokens = |&(first, second): &(&str, &str)| {
+            self.tokens(&format!("{before}{first}"), Some(second), self.most)
+        };
+        pairs.par_iter().map(tokens).collect()
     }
 
     /// The texts and pairs that were cut because they were too long for the model.

@@ -4,10 +4,10 @@
 
 use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Torch};
 use clariq_core::{
-    Embeddings, Encoder, Engine, Error, ModelOptions, Pooling, Problem, ReadingOverrides,
-    Similarity,
+    Embeddings, Encoder, Engine, Error, ModelKind, ModelOptions, PairScorer, Pooling, Problem,
+    ReadingOverrides, Similarity, TextSide,
 };
-use clariq_folder::unknown_keys;
+use clariq_folder::{kind_of, unknown_keys};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -285,11 +285,102 @@ fn weights_in_many_files_are_those_in_one() {
     assert!(refused(many.path()).found.contains("../a"));
 }
 
+/// Where `include_prompt` is false, the tokens of a prompt are read and have no share in the vector.
 #[test]
-fn a_cross_encoder_has_no_prompts_and_no_softmax() {
+fn tokens_of_prompts_count_as_the_pooling_says() {
+    let of = |pooling: &str| {
+        let pooling =
+            json!({ "embedding_dimension": 32, "pooling_mode": pooling, "include_prompt": false });
+        let folder = sentence(&pooling, &[]);
+        let prompts = json!({ "query": "tent bees " });
+        let settings = json!({ "prompts": prompts, "similarity_fn_name": "dot" });
+        put(folder.path(), "config_sentence_transformers.json", &settings);
+        folder
+    };
+    let [mean, first] = ["mean", "cls"].map(of);
+    for (folder, is_mean) in [(&mean, true), (&first, false)] {
+        let encoder = encoder(folder.path(), ReadingOverrides::default());
+        let vectors = encoder.encode(&TEXTS, &|_| {}).unwrap();
+        let tokens = encoder.exact_tokens(&TEXTS, TextSide::Request).unwrap();
+        for (vector, (_, rows)) in vectors.rows().zip(tokens) {
+            let counted: Vec<&[f32]> = rows.chunks(32).skip(3).collect();
+            let used = if is_mean { &counted[..] } else { &counted[..1] };
+            for (at, value) in vector.iter().enumerate() {
+                let sum: f32 = used.iter().map(|row| row[at]).sum();
+                assert!((value - sum / used.len() as f32).abs() < 1e-5);
+            }
+        }
+        let plain = sentence(&mean_or_first(is_mean), &[]);
+        put(
+            plain.path(),
+            "config_sentence_transformers.json",
+            &json!({ "similarity_fn_name": "dot" }),
+        );
+        let documents = encoder.encode_documents(&TEXTS, &|_| {}).unwrap();
+        assert_eq!(documents, self::vectors(plain.path()), "documents have no prompt");
+    }
+}
+
+fn mean_or_first(is_mean: bool) -> Value {
+    let mode = if is_mean { "mean" } else { "cls" };
+    json!({ "embedding_dimension": 32, "pooling_mode": mode })
+}
+
+/// `CrossEncoder` of release 6 may score pairs by modules: a pooling, and a `Dense` for `scores` at the end.
+#[test]
+fn modules_of_a_cross_encoder_score_pairs() {
+    let folder = |output: &str, kind: &str| {
+        let dense = |from: usize, to: usize, output: &str| {
+            json!({ "in_features": from, "out_features": to, "module_output_name": output,
+                "activation_function": "torch.nn.modules.activation.GELU" })
+        };
+        let inner = dense(32, 8, "sentence_embedding");
+        let folder = sentence(&mean(), &[("Dense", inner), ("Dense", dense(8, 1, output))]);
+        for (module, sizes) in [("2_Dense", [8, 32]), ("3_Dense", [1, 8])] {
+            let count = sizes[0] * sizes[1];
+            let numbers =
+                |count| tch::Tensor::arange(count, (tch::Kind::Float, tch::Device::Cpu)).sin();
+            let tensors =
+                [("linear.weight", numbers(count).view(sizes)), ("linear.bias", numbers(sizes[0]))];
+            tch::Tensor::write_safetensors(
+                &tensors,
+                folder.path().join(module).join("model.safetensors"),
+            )
+            .unwrap();
+        }
+        let names = json!({ "model_input_names": ["input_ids", "attention_mask"] });
+        put(folder.path(), "tokenizer_config.json", &names);
+        let settings = json!({ "model_type": kind, "similarity_fn_name": "dot",
+            "prompts": { "query": "q ", "web": "wind " }, "default_prompt_name": "web" });
+        put(folder.path(), "config_sentence_transformers.json", &settings);
+        folder
+    };
+    let [scorer, usual] =
+        [folder("scores", "CrossEncoder"), folder("sentence_embedding", "SentenceTransformer")];
+    let options = ModelOptions::default();
+    let scores = CrossEncoder::open(scorer.path(), &options).unwrap();
+    let scores = scores.score(&[("bees", "tent"), ("", "pegs")], &|_| {}).unwrap();
+    // The same tokens as one text; only the prompt by default is before pairs.
+    let texts = ["wind bees [SEP] tent", "wind [SEP] pegs"];
+    let encoder = encoder(usual.path(), ReadingOverrides::default());
+    assert_eq!(scores, encoder.encode_documents(&texts, &|_| {}).unwrap().values);
+    assert_eq!(kind_of(scorer.path()).unwrap(), ModelKind::CrossEncoder);
+    let described = Torch.describe_model(scorer.path()).unwrap();
+    assert_eq!(described, "BERT, cross-encoder with 1 label, 96 tokens, `wind ` before pairs");
+    let checksums =
+        [&scorer, &usual].map(|folder| ModelFolder::open(folder.path()).unwrap().checksum);
+    assert_ne!(checksums[0], checksums[1]);
+    put(scorer.path(), "3_Dense/config.json", &json!({ "in_features": 8, "out_features": 1 }));
+    let problem = CrossEncoder::open(scorer.path(), &options).err().unwrap().to_problem();
+    assert_eq!(problem.expected, "module_output_name `scores`");
+}
+
+#[test]
+fn a_cross_encoder_has_no_softmax() {
     let activation = |name: &str| json!({ "activation_fn": format!("torch.nn.modules.{name}") });
     for (content, expected) in [
-        (json!({ "prompts": { "query": "q: " } }), Some("without prompts")),
+        (json!({ "prompts": { "query": "q: " } }), None),
+        (json!({ "default_prompt_name": "web" }), Some("a prompt `web`")),
         (activation("activation.Softmax"), Some("Identity or Sigmoid")),
         (activation("activation.Sigmoid"), None),
         (activation("linear.Identity"), None),

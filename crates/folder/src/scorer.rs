@@ -1,0 +1,82 @@
+//! How a cross-encoder's folder scores pairs: by the layers of its transformer, or, as release 6 of
+//! sentence-transformers writes them, by modules after it.
+
+use crate::ModelFolder;
+use crate::files::{DOCUMENTED, SENTENCE_SETTINGS};
+use crate::modules::class_name;
+use crate::sentence::Sentence;
+use crate::settings::SentenceTransformersConfig;
+use clariq_core::{Result, Similarity, bail};
+use serde_json::Value;
+use std::path::Path;
+
+/// The name of what the last module gives.
+const SCORES: &str = "scores";
+
+/// How pairs are scored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairScoring {
+    /// The prompt before a pair, and the modules, whose vector has a score or two.
+    pub sentence: Sentence,
+    /// False if the transformer has the layers that score a pair.
+    pub by_modules: bool,
+}
+
+/// True if the settings of a folder say that its model scores pairs.
+pub(crate) fn is_cross_encoder(root: &Path) -> bool {
+    let settings = SentenceTransformersConfig::read(root).unwrap_or_default();
+    settings.model_type.as_deref() == Some("CrossEncoder")
+}
+
+impl ModelFolder {
+    /// How the folder scores pairs: one score, by an activation that changes no order.
+    pub fn pair_scoring(&self) -> Result<PairScoring> {
+        let at = self.root.join(SENTENCE_SETTINGS);
+        let settings = SentenceTransformersConfig::read(&self.root)?;
+        if let Some(other) = settings.model_type.as_ref().filter(|kind| *kind != "CrossEncoder") {
+            bail!(&at, "model_type `CrossEncoder`", "`{other}`", DOCUMENTED);
+        }
+        settings.check_default_prompt(&at)?;
+        // Older releases of sentence-transformers wrote the activation into config.json.
+        let config = self.path.join("config.json");
+        let oldest = self.config.get("sbert_ce_default_activation_function");
+        let older = self.config.get("sentence_transformers");
+        let older = older.and_then(|keys| keys.get("activation_fn"));
+        check_activation(&config, oldest.and_then(Value::as_str))?;
+        check_activation(&config, older.and_then(Value::as_str))?;
+        check_activation(&at, settings.activation_fn.as_deref())?;
+        let mut sentence = Sentence::usual(usize::try_from(self.shape.hidden).unwrap_or_default());
+        let modules = self.modules.as_ref().filter(|modules| !modules.entries.is_empty());
+        let Some(modules) = modules else {
+            self.expect_task("sequence-classification")?;
+            sentence.query_prompt = settings.default_prompt();
+            return Ok(PairScoring { sentence, by_modules: false });
+        };
+        self.expect_task("feature-extraction")?;
+        sentence.poolings.clear();
+        sentence.read_modules(&self.root, modules, SCORES)?;
+        sentence.query_prompt = settings.default_prompt();
+        sentence.similarity = Similarity::Dot;
+        sentence.dim = sentence.full_dim;
+        let last = modules.entries.last().filter(|entry| entry.class() != Some("Dense"));
+        if let Some(other) = last {
+            let found = format!("`{}`", other.r#type);
+            bail!(&modules.at, "a Dense for `{SCORES}` as the last module", found, DOCUMENTED);
+        }
+        if !sentence.counts_prompts && !sentence.query_prompt.is_empty() {
+            let hint = "prompts of pairs whose tokens do not count are not supported";
+            bail!(&modules.at, "include_prompt true beside a prompt", "false", hint);
+        }
+        Ok(PairScoring { sentence, by_modules: true })
+    }
+}
+
+fn check_activation(at: &Path, name: Option<&str>) -> Result<()> {
+    match name.map(class_name) {
+        None | Some("Identity" | "Sigmoid") => Ok(()),
+        Some(_) => {
+            let found = format!("`{}`", name.unwrap_or_default());
+            bail!(at, "an activation Identity or Sigmoid", found, DOCUMENTED)
+        }
+    }
+}
