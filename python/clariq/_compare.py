@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._command import data_arguments, run_process
-from ._evaluate import Scored, qrels_path, run_path, warn
+from ._evaluate import Scored, judged_requests, qrels_path, run_path, warn
 from ._extras import as_html, frame
 
 Runs = Union[Iterable["os.PathLike[str] | str"], Mapping[str, Scored]]
@@ -138,7 +138,7 @@ def compare(
     options += [f"--measure={name}" for name in dict.fromkeys(map(str, given))]
     # The files of runs that are none are kept as long as the comparison, for `to_latex`.
     folder = tempfile.TemporaryDirectory(prefix="clariq-")
-    names, judged = _files(runs, folder.name, qrels)
+    names, judged = _files(runs, folder.name, qrels, split, data)
     options += [*_words(names, judged, baseline, split, data), *arguments]
     if fail_if_worse is not None:
         _require_held([*options, f"--fail-if-worse={fail_if_worse!r}", "--", *names])
@@ -208,7 +208,7 @@ def assert_not_worse(
     options += [] if groups is None else [f"--groups={os.fspath(groups)}"]
     options += [f"--{flag}" for flag, on in (("any-group", any_group), ("strict", strict)) if on]
     with tempfile.TemporaryDirectory(prefix="clariq-") as folder:
-        names, judged = _files({"baseline": baseline, "run": run}, folder, qrels)
+        names, judged = _files({"baseline": baseline, "run": run}, folder, qrels, split, data)
         options += [*_words(names, judged, None, split, data), *arguments]
         print(_require_held([*options, "--", *names]))
 
@@ -264,14 +264,20 @@ def report(
     words = ["--quiet", "report", f"--output={os.fspath(output)}"]
     words += [] if title is None else [f"--title={title}"]
     with tempfile.TemporaryDirectory(prefix="clariq-") as folder:
-        names, judged = _files(runs, folder, qrels)
+        names, judged = _files(runs, folder, qrels, split, data)
         words += _words(names, judged, baseline, split, data)
         done = run_process([*words, *arguments, "--", *names])
     warn(done.stderr)
     return Path(output)
 
 
-def _files(runs: Runs, folder: str, qrels: Optional[Scored]) -> Tuple[Dict[str, str], Optional[str]]:
+def _files(
+    runs: Runs,
+    folder: str,
+    qrels: Optional[Scored],
+    split: Optional[str],
+    data: "os.PathLike[str] | str | None",
+) -> Tuple[Dict[str, str], Optional[str]]:
     """The names of runs by their files, and the file of judgements. Those that are no files are written to
     `folder`."""
     judged = None if qrels is None else qrels_path(qrels, folder)
@@ -283,7 +289,8 @@ def _files(runs: Runs, folder: str, qrels: Optional[Scored]) -> Tuple[Dict[str, 
     for name, run in runs.items():
         if "/" in name or name.startswith("."):
             raise ValueError(f"a name of a run becomes that of a file: {name!r}")
-        files[run_path(run, f"{folder}/{name}.run", judged)] = name
+        path = f"{folder}/{name}.run"
+        files[run_path(run, path, lambda: judged_requests(judged, split, data))] = name
     if len(files) != len(runs):
         raise ValueError("two names have the same run")
     return files, judged

@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optio
 
 from ._answer import Answer
 from ._command import by_argument, data_arguments, run_process
+from ._export import export
 from ._extras import as_html, frame
 from ._records import listed, records
 
@@ -109,11 +110,18 @@ def evaluate(
     with tempfile.TemporaryDirectory(prefix="clariq-") as folder:
         judged = None if qrels is None else qrels_path(qrels, folder)
         words += [] if judged is None else [f"--qrels={judged}"]
-        done = run_process([*words, "--", run_path(run, f"{folder}/run", judged)])
+        path = run_path(run, f"{folder}/run", lambda: judged_requests(judged, split, data))
+        done = run_process([*words, "--", path])
+    rows = json.loads(done.stdout)
+    if isinstance(rows, dict):
+        # The table of the organisers of MTRAG, with a row per domain: its measures over all of them.
+        measures = [name for name in rows["domains"][-1] if "@" in name]
+        return evaluate(
+            run, measures, split=split, data=data, qrels=qrels, ties=ties, per_topic=per_topic, keep=keep
+        )
     warn(done.stderr)
     # The rows have the canonical name of each measure, in the order of the names; with the values
     # of topics, measures take turns.
-    rows = json.loads(done.stdout)
     canonical = list(dict.fromkeys(row["measure"] for row in rows))
     names = names or canonical
     if len(canonical) != len(names) or (not per_topic and len(rows) != len(names)):
@@ -134,10 +142,30 @@ def warn(messages: str) -> None:
             warnings.warn(line[len("warning: ") :], stacklevel=3)
 
 
-def run_path(run: Scored, path: str, judged: Optional[str]) -> str:
-    """The path of a run; a mapping, answers or a frame are written to `path`. One without requests answers a
-    request of the file of judgements with nothing."""
+def run_path(run: Scored, path: str, judged: Optional[Callable[[], List[str]]]) -> str:
+    """The path of a run; a mapping, answers or a frame are written to `path`. One without requests answers
+    those that `judged` finds with nothing."""
     return _path(run, path, ["score"], _hit, "run", judged)
+
+
+def judged_requests(
+    judged: Optional[str], split: Optional[str], data: "os.PathLike[str] | str | None"
+) -> List[str]:
+    """A request with judgements: in the file of these, or in each split that may be meant.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    if judged is None:
+        by_split = export(data).qrels
+        rows = by_split.values() if split is None else [by_split.get(split, [])]
+        requests = [request for of_split in rows for request, _, _ in of_split[:1]]
+    else:
+        with open(judged, encoding="utf-8") as file:
+            requests = [line.split()[0] for line in file if line.strip()][:1]
+    if not requests:
+        raise ValueError("run: no request, and no judgements that name one")
+    return requests
 
 
 def qrels_path(qrels: Scored, folder: str) -> str:
@@ -167,7 +195,7 @@ def _path(
     columns: List[str],
     line: Callable[[str, str, Any], str],
     argument: str,
-    judged: Optional[str] = None,
+    judged: Optional[Callable[[], List[str]]] = None,
 ) -> str:
     """The path of a file; a mapping, answers or a frame are written to `path`."""
     if isinstance(given, (str, os.PathLike)):
@@ -181,11 +209,9 @@ def _path(
                 row = f"{topic!r}, {document!r}, {value!r}"
                 raise ValueError(f"{argument}, row {position}: {error}: {row}") from None
     if position == 0 and judged is not None:
-        with open(judged, encoding="utf-8") as file:
-            first = next((words.split()[0] for words in file if words.strip()), "")
-        return _path({first: {}}, path, columns, line, argument)
+        return _path({request: {} for request in judged()}, path, columns, line, argument)
     if position == 0:
-        raise ValueError(f"{argument}: no request; {{request: {{}}}} is one without documents")
+        raise ValueError(f"{argument}: none")
     return path
 
 
@@ -203,7 +229,10 @@ def _rows(given: Any, columns: List[str], argument: str) -> Iterator[Tuple[Any, 
     if isinstance(given, Answer):
         given = [given]
     if isinstance(given, list) and all(isinstance(one, Answer) for one in given):
-        given = {one.id: {hit.id: hit.score for hit in one.ranking} for one in given}
+        answers = given
+        given = {one.id: {hit.id: hit.score for hit in one.ranking} for one in answers}
+        if len(given) < len(answers):
+            raise ValueError(f"{argument}: one answer for each id, as requests with ids of their own have")
     if isinstance(given, Mapping):
         for topic, values in given.items():
             if not hasattr(values, "items"):

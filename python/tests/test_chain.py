@@ -1,5 +1,7 @@
 """What one function gives, the next takes."""
 
+from pathlib import Path
+
 import pytest
 
 import clariq
@@ -26,11 +28,26 @@ def test_a_request_that_is_answered_with_nothing_counts_0():
         assert set(scores.values()) == {0.0}
         compared = clariq.compare({"one": {"1": {"2": 1.0}}, "none": run}, "RR", qrels=QRELS)
         assert [row.mean for row in compared] == [0.5, 0.0]
+    for chosen in ({}, {"split": "train"}):
+        with pytest.warns(UserWarning, match="not answered and count 0"):
+            assert set(clariq.evaluate({}, **chosen).values()) == {0.0}
 
 
 def test_measures_are_those_of_the_command_unless_they_are_named(answers, tmp_path):
     path = clariq.run("bm25", split="dev", output=tmp_path / "bm25.run")
     assert list(clariq.evaluate(path, split="dev")) == ["Recall5", "Recall10", "Recall20", "Recall30"]
+
+
+def test_the_measures_of_mtrag_are_those_of_its_table():
+    data = Path(__file__).parents[2] / "data/sample-mtrag"
+    scores = clariq.evaluate({}, data=data)
+    assert list(scores)[:2] == ["nDCG@1", "nDCG@3"] and set(scores.values()) == {0.0}
+
+
+def test_two_answers_with_one_id_are_refused():
+    answers = clariq.rank([{"id": "1", "text": "bread"}, {"id": "1", "text": "slugs"}], documents=TEXTS)
+    with pytest.raises(ValueError, match="^run: one answer for each id"):
+        clariq.evaluate(answers, qrels=QRELS)
 
 
 def test_errors_name_the_argument_and_the_row():
