@@ -50,7 +50,8 @@ def _with_id(row: Dict[str, Any], position: int) -> Dict[str, Any]:
         return row
     # Another key may be an id that would be lost.
     if not row.keys() <= {"title", "text"}:
-        raise ValueError(f"documents, row {position}: a key `id`, not {listed(row)} alone")
+        found = f"not {listed(row)} alone: rename those of the id and of the text"
+        raise ValueError(f"documents, row {position}: a key `id`, {found}")
     return {"id": str(position), **row}
 
 
