@@ -31,9 +31,20 @@ pub(crate) fn damaged(folder: &Path, found: impl Into<String>) -> Error {
 /// The error of an index that cannot be written.
 pub(crate) fn refused(folder: &Path) -> impl Fn(TantivyError) -> Error {
     move |error| {
+        if let TantivyError::IoError(source) = &error
+            && let Some(code) = source.raw_os_error()
+            && is_without_space(source.kind())
+        {
+            return Error::io(IoAction::Write, folder)(io::Error::from_raw_os_error(code));
+        }
         let expected = "an index folder with free space, whose files no other program changes";
         problem!(folder, expected, (error.to_string())).kind(ProblemKind::Index).into()
     }
+}
+
+/// True for the refusals of a disk, or of a limit, for which building again is no remedy.
+fn is_without_space(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
 }
 
 /// The error of an index with other content than this program writes.

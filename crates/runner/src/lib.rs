@@ -39,12 +39,14 @@ pub fn main(engine: Option<&'static dyn Engine>) -> ! {
         exit(2)
     }
     let arguments = cli::parse().map_err(|error| {
-        let Some(problem) = refused_arguments::refused_value(&error) else {
-            // clap prints everything else; the status is 2, or 0 after help.
-            let _ = error.print();
-            exit(error.exit_code())
-        };
-        problem.into()
+        if let Some(problem) = refused_arguments::refused_value(&error) {
+            return problem.into();
+        }
+        // clap prints everything else; the status is 2, or 0 after help.
+        match error.print().and_then(|()| io::stdout().flush()) {
+            Err(refused) if !error.use_stderr() => output::refused(refused),
+            _ => exit(error.exit_code()),
+        }
     });
     let split = arguments.as_ref().ok().and_then(cli::Cli::split_of_runs);
     let mut outcome = arguments.and_then(|cli| cli::dispatch(cli, engine));

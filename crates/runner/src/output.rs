@@ -44,7 +44,7 @@ pub(crate) fn print_styled(
     Ok(Outcome::Done)
 }
 
-fn refused(source: io::Error) -> Error {
+pub(crate) fn refused(source: io::Error) -> Error {
     let at = "standard output";
     // The reader of a pipe may have closed it early, which is no problem.
     if source.kind() == io::ErrorKind::BrokenPipe {

@@ -45,7 +45,7 @@ fn a_limit_on_file_sizes_leaves_the_old_files() {
     assert_eq!(finished.stdout, "");
     assert!(bench.snapshot() == before);
     let index = "ulimit -f 1; exec \"$0\" index build --data data --index idx";
-    refused(&bench.shell(&["bash"], index), "idx");
+    refused(&bench.shell(&["bash"], index), "ulimit -f");
     assert!(bench.snapshot() == before);
 }
 
@@ -126,9 +126,13 @@ fn a_link_stays_a_link_and_its_target_is_replaced() {
 #[test]
 fn a_standard_output_that_is_full_or_missing_is_an_error_and_a_pipe_that_closes_is_not() {
     let bench = with_old_files();
-    for arguments in
-        ["run bm25 --data data -o -", "eval --data data plain.run", "data stats --data data"]
-    {
+    for arguments in [
+        "run bm25 --data data -o -",
+        "eval --data data plain.run",
+        "data stats --data data",
+        "--version",
+        "help eval",
+    ] {
         bench.succeed("run bm25 --data data -o plain.run");
         refused(&bench.shell(&["sh"], &format!("\"$0\" {arguments} > /dev/full")), "No space left");
     }
