@@ -77,6 +77,11 @@ impl RecordedFile {
         self.record.as_ref()?.split.as_deref()
     }
 
+    /// What the record says of the documents that the run ranks, such as that they are a substitute.
+    pub fn remark(&self) -> Option<&str> {
+        self.record.as_ref()?.remark.as_deref()
+    }
+
     /// The number of documents for a topic that no stage of its system goes beyond.
     pub fn depth(&self) -> Option<usize> {
         least_depth(&self.own()?.stages)

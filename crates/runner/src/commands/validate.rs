@@ -119,11 +119,11 @@ fn refuse_unused(kind: &str, options: &ValidationOptions) -> Result<(), Problem>
 /// Warns of a run whose record says that it ranks a substitute of a collection, and notes that a language
 /// model wrote texts of it, if the record lists prompts.
 fn note_record(settings: &Settings, file: &RecordedFile) {
-    let Some(record) = file.own() else { return };
     let run = file.path();
-    if let Some(remark) = &record.remark {
+    if let Some(remark) = file.remark() {
         settings.note(&format!("warning: {}: {remark}", run.display()));
     }
+    let Some(record) = file.own() else { return };
     let prompts = record.prompts().join("`, `");
     if !prompts.is_empty() {
         let completions = record::completions_path(run);

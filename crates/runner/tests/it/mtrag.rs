@@ -70,12 +70,11 @@ fn figures_over_a_substitute_say_so() {
     let note = "note: the passages of cloud, govt are those of the references, a substitute for the \
                 collection in corpora/passage_level: scores over them only compare with each other";
     assert!(ran.stderr.contains(note), "{}", ran.stderr);
-    let checked = bench.run(&["validate", "one.run", "--data", "data"]);
-    assert!(
-        checked.stderr.contains(&note.replace("note:", "warning: one.run:")),
-        "{}",
-        checked.stderr
-    );
+    for file in ["one.run", "one.jsonl"] {
+        let checked = bench.run(&["validate", file, "--data", "data"]).stderr;
+        let warning = note.replace("note:", &format!("warning: {file}:"));
+        assert!(checked.contains(&warning), "{checked}");
+    }
     let scored = succeed(&bench, "eval one.run --data data --split mtrag-un --format tsv");
     assert!(scored.stderr.contains(note), "{}", scored.stderr);
     let row = scored.stdout.lines().find(|line| line.starts_with("govt\t")).expect("a domain");
