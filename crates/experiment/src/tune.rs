@@ -202,6 +202,11 @@ impl GridSearch<'_> {
             return Ok(conversations.into_iter().map(|number| number % self.folds).collect());
         }
         let conversations = numbers.len();
+        if conversations < 2 {
+            let found = count_of(conversations, "conversation");
+            let hint = "each of them is held out in turn: judge more requests";
+            bail!("--split", "judgements of at least 2 conversations", found, hint);
+        }
         let found = self.folds;
         let expected =
             format!("from 2 to {conversations} folds, at least one conversation in each");

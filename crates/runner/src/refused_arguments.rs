@@ -108,6 +108,11 @@ fn meant_option(command: &str, given: &str) -> Option<String> {
     let program = cli::command();
     let of_command = find_command(&program, command)?;
     let name = given.trim_start_matches('-');
+    if matches!(name, "id" | "text") {
+        let file = "`collection.toml` in the data folder names the columns of documents: [documents] id = \"sku\", \
+                    text = [\"title\", \"body\"]";
+        return Some(file.to_owned());
+    }
     if name.contains('.') {
         return cli::has_option(of_command, "--set")
             .then(|| format!("did you mean `--set {name}=VALUE`?"));
@@ -172,13 +177,13 @@ fn unknown_command(error: &clap::Error) -> Option<Problem> {
     let begins = names.iter().copied().find(|name| word.starts_with(name));
     let near = suggested.or(begins).or_else(|| similar(word, names.iter().copied()));
     let near = near.map(|near| format!("{command} {near}"));
-    let hint = match place_of(word, &program).or(near) {
+    let (expected, of_only) = match &names[..] {
+        [only] => (format!("the command {only}"), Some(format!("{command} {only} {word}"))),
+        names => (format!("one of the commands {}", names.join(", ")), None),
+    };
+    let hint = match place_of(word, &program).or(near).or(of_only) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => format!("`{command} --help` describes the commands"),
-    };
-    let expected = match &names[..] {
-        [only] => format!("the command {only}"),
-        names => format!("one of the commands {}", names.join(", ")),
     };
     Some(Problem::at("COMMAND", expected, format!("`{word}`")).hint(hint))
 }

@@ -231,6 +231,15 @@ fn check_order(settings: &Settings, system: &str, text: Option<&str>) -> Result<
     // A word that cannot be the path of a file, and resembles a system, may be a text.
     let is_word = text.is_none() && system.chars().all(char::is_alphabetic);
     let Some(meant) = built_in::meant(system).filter(|_| is_word) else { return Err(problem) };
+    // Two words of which the first resembles no system and is no path are a text without quotes.
+    if let Some(text) = text
+        && problem.kind == ProblemKind::UnknownSystem
+        && !system.contains('/')
+    {
+        let words = Hint::from("a text of several words stands in quotes: ");
+        let command = Hint::on_data(format!("rank {} \"{system} {text}\"", usual_system(settings)));
+        return Err(problem.kind(ProblemKind::Other).hint(words.and(command)));
+    }
     let hint = Hint::meant(meant).and(" A text is ranked by ");
     let words = format!("rank {} {system}", usual_system(settings));
     Err(problem.kind(ProblemKind::Other).hint(hint.and(Hint::on_data(words))))

@@ -124,6 +124,11 @@ fn options_of_another_place_lead_to_those_that_are_meant() {
             "run bm25 -m map",
             "`-m` is an option of `clariq tune`, `clariq eval`, `clariq compare`, `clariq report`",
         ),
+        (
+            "data check --id sku",
+            "`collection.toml` in the data folder names the columns of documents: [documents] id = \"sku\", \
+             text = [\"title\", \"body\"]",
+        ),
     ] {
         assert_eq!(refused(line).hint, hint, "{line}");
     }
@@ -147,7 +152,7 @@ fn words_of_other_programs_and_places_lead_to_commands() {
     for topic in ["zzz", "help zzz"] {
         assert!(refused(topic).expected.starts_with(expected), "{}", refused(topic).expected);
     }
-    let hint = "`clariq systems --help` describes the commands";
+    let hint = "did you mean `clariq systems show bm25`?";
     let expected = Problem::at("COMMAND", "the command show", "`bm25`").hint(hint);
     assert_eq!(refused("systems bm25"), expected);
 }

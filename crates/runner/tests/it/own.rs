@@ -57,6 +57,18 @@ fn every_command_works_on_documents_of_ones_own() {
 }
 
 #[test]
+fn one_judged_request_cannot_be_divided_into_folds() {
+    let bench = bench();
+    bench.write("data/qrels.dev.txt", "d1 0 bread/4 1\n");
+    let tune = "tune bm25-english --data data --split dev --grid bm25.k1=0.4,1.2 -m nDCG@10";
+    assert_eq!(
+        bench.refused(tune),
+        "error: --split\n  expected: judgements of at least 2 conversations\n     found: 1 conversation\n\
+         hint: each of them is held out in turn: judge more requests\n"
+    );
+}
+
+#[test]
 fn documents_alone_are_ranked() {
     let bench = Bench::new();
     bench.write(

@@ -30,6 +30,11 @@ fn names_that_are_no_systems_are_told_what_they_may_be() {
             "did you mean `best`? A text is ranked by `clariq rank bm25 tent --data data`",
         ),
         (
+            "rank umbrella rain",
+            "umbrella",
+            "a text of several words stands in quotes: `clariq rank bm25 \"umbrella rain\" --data data`",
+        ),
+        (
             "rank tent bm25",
             "tent",
             "the system stands first: `clariq rank bm25 \"tent\" --data data`",
