@@ -1,5 +1,6 @@
 //! Bounded lines of streams.
 
+use crate::sink::not_utf8;
 use crate::source::broken;
 use crate::text::{BYTE_ORDER_MARK, not_text, without_byte_order_marks};
 use clariq_core::{Location, Problem, Result, problem};
@@ -82,10 +83,7 @@ impl<'a> BoundedLines<'a> {
             Some(Err(problem)) => Some(Err(problem)),
             Some(Ok(())) => Some(match str::from_utf8(&self.line) {
                 Ok(line) => Ok(without_byte_order_marks(line).trim_matches(is_blank).to_owned()),
-                Err(error) => {
-                    let wrong = self.line[error.valid_up_to()];
-                    Err(problem!(self.location(), "a line in UTF-8", "the byte 0x{wrong:02x}"))
-                }
+                Err(_) => Err(not_utf8(self.location(), "line", self.line.trim_ascii())),
             }),
         })
     }

@@ -14,8 +14,8 @@ use clap::Args;
 use clariq_core::{Hint, Problem, ProblemKind, Result, bail, count_of, problem};
 use clariq_experiment::requests::{ARCHIVE, RequestReader};
 use clariq_experiment::{Contexts, NeedScope, UserRequest, open_system};
+use clariq_files::Source;
 use clariq_files::archive::Archive;
-use clariq_files::{Source, stdin};
 use clariq_rank::{Override, Uses};
 use clariq_systems::{SystemConfig, built_in};
 use clariq_tracks::TRACKS;
@@ -113,13 +113,13 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
         Source::Stdin => None,
         source => Some(Archive::new(&[source], &ARCHIVE)?),
     };
-    let (name, lines): (&str, Box<dyn BufRead>) = match (&archive, text) {
+    let (name, lines): (&str, Option<Box<dyn BufRead>>) = match (&archive, text) {
         (_, Some(text)) => {
             let line = json!({ "id": "request", "text": text });
-            ("TEXT", Box::new(io::Cursor::new(format!("{line}\n"))))
+            ("TEXT", Some(Box::new(io::Cursor::new(format!("{line}\n")))))
         }
-        (None, None) => ("<stdin>", Box::new(stdin()?)),
-        (Some(archive), None) => (archive.name(), Box::new(BufReader::new(archive.open()?))),
+        (None, None) => ("<stdin>", None),
+        (Some(archive), None) => (archive.name(), Some(Box::new(BufReader::new(archive.open()?)))),
     };
     let collection = collection_for(settings, slice::from_ref(&config), None)?;
     if named.is_none() && format == Format::Table {
@@ -145,8 +145,11 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
         if format == Format::Trec { requests.with_unique_ids() } else { requests }
     };
     if let Some(archive) = archive.as_ref().filter(|_| !arguments.skip_bad) {
-        check(&printer, reader(archive.name(), Box::new(BufReader::new(archive.open()?))))?;
+        let lines = Box::new(BufReader::new(archive.open()?));
+        check(&printer, archive.name(), reader(archive.name(), lines))?;
     }
+    // Whether standard input is packed is known as soon as something arrives.
+    let lines = lines.map_or_else(|| Source::Stdin.stream(), Ok)?;
     let mut requests = reader(name, lines);
     let bad = if arguments.batch {
         rank_batch(&printer, &mut requests, arguments.skip_bad)?
@@ -228,9 +231,6 @@ fn check_order(settings: &Settings, system: &str, text: Option<&str>) -> Result<
         let words = format!("rank {meant} \"{system}\"");
         return Err(problem.hint(Hint::from("the system stands first: ").and(Hint::on_data(words))));
     }
-    // A word that cannot be the path of a file, and resembles a system, may be a text.
-    let is_word = text.is_none() && system.chars().all(char::is_alphabetic);
-    let Some(meant) = built_in::meant(system).filter(|_| is_word) else { return Err(problem) };
     // Two words of which the first resembles no system and is no path are a text without quotes.
     if let Some(text) = text
         && problem.kind == ProblemKind::UnknownSystem
@@ -240,6 +240,9 @@ fn check_order(settings: &Settings, system: &str, text: Option<&str>) -> Result<
         let command = Hint::on_data(format!("rank {} \"{system} {text}\"", usual_system(settings)));
         return Err(problem.kind(ProblemKind::Other).hint(words.and(command)));
     }
+    // A word that cannot be the path of a file, and resembles a system, may be a text.
+    let is_word = text.is_none() && system.chars().all(char::is_alphabetic);
+    let Some(meant) = built_in::meant(system).filter(|_| is_word) else { return Err(problem) };
     let hint = Hint::meant(meant).and(" A text is ranked by ");
     let words = format!("rank {} {system}", usual_system(settings));
     Err(problem.kind(ProblemKind::Other).hint(hint.and(Hint::on_data(words))))
@@ -252,9 +255,15 @@ fn usual_system(settings: &Settings) -> &'static str {
 }
 
 /// Reads a file to its end: none of its requests is answered before it is known that all will be.
-fn check(printer: &Printer, mut requests: RequestReader) -> Result<()> {
+fn check(printer: &Printer, name: &str, mut requests: RequestReader) -> Result<()> {
+    let mut is_empty = true;
     while let Some(next) = requests.read_next()? {
         printer.check_depth(&next?)?;
+        is_empty = false;
+    }
+    if is_empty {
+        let problem = problem!(name, "at least one request", "none", (ARCHIVE.hint));
+        return Err(problem.kind(ProblemKind::Empty).into());
     }
     Ok(())
 }

@@ -168,7 +168,10 @@ fn a_bad_line_is_answered_with_an_error_and_the_conversation_goes_on() {
     let finished = Finished::from(child.wait_with_output().expect("it ends"));
     let found = objects(&finished);
     let errors = [&found[1]["error"], &found[2]["error"]];
-    assert_eq!((&errors[0]["found"], &errors[0]["line"]), (&"the byte 0xff".into(), &2.into()));
+    assert_eq!(
+        (&errors[0]["found"], &errors[0]["line"]),
+        (&"\"\u{fffd}\" in `line`".into(), &2.into())
+    );
     assert_eq!((&errors[1]["found"], &found[2]["id"]), (&"neither".into(), &7.into()));
     assert!(errors.iter().all(|error| error["expected"].is_string() && error["hint"].is_string()));
     assert_eq!((&found[3]["action"], &found[3]["turn"]), (&"ask".into(), &2.into()));

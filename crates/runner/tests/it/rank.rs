@@ -44,6 +44,37 @@ fn rankings_are_those_of_a_run_over_the_split() {
 }
 
 #[test]
+fn a_file_without_requests_and_one_in_another_encoding_are_refused() {
+    let bench = Bench::with_sample();
+    for (text, told) in [
+        (&b"\n\n"[..], "r.jsonl: empty file\n  expected: at least one request\n     found: none"),
+        (
+            b"1\ttea\n2\tcaf\xe9\n",
+            "r.jsonl:2\n  expected: UTF-8 text\n     found: \"2\\tcaf\u{fffd}\" in `line`\nhint: convert the file, \
+             for example with `iconv -f latin1 -t utf-8`",
+        ),
+    ] {
+        std::fs::write(bench.path("r.jsonl"), text).expect("written");
+        let refused = bench.refused("rank bm25 --data data --requests r.jsonl");
+        assert!(refused.contains(told), "{refused}");
+    }
+}
+
+#[test]
+fn standard_input_may_be_packed_as_files_may() {
+    let bench = Bench::with_sample();
+    std::fs::write(bench.path("r.jsonl"), dev_requests(&bench)).expect("written");
+    let rank = "\"$0\" -q rank bm25 --data data --format trec";
+    let plain = bench.shell(&["sh"], &format!("{rank} < r.jsonl"));
+    let packed = bench.shell(&["sh"], &format!("gzip -c r.jsonl | {rank} --requests -"));
+    assert_eq!((plain.status, plain.stdout.is_empty()), (Some(0), false));
+    assert_eq!(
+        (packed.status, packed.stdout, packed.stderr),
+        (Some(0), plain.stdout, plain.stderr)
+    );
+}
+
+#[test]
 fn a_request_through_a_pipe_is_answered_before_the_next_is_sent() {
     let bench = Bench::with_sample();
     let mut child = bench
