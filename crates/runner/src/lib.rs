@@ -16,6 +16,7 @@ mod failure;
 mod kept_scores;
 mod learned;
 mod messages;
+mod opened_runs;
 mod output;
 mod progress;
 mod refused_arguments;

@@ -307,22 +307,6 @@ pub(crate) fn without_records(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(runs)
 }
 
-/// The runs to compare, all there and each named once, and the position of the baseline: one that is not
-/// among them comes first.
-pub(crate) fn runs_of(compared: &RunArguments) -> Result<(Vec<PathBuf>, usize)> {
-    let mut paths = without_records(&compared.runs)?;
-    let mut position = 0;
-    if let Some(baseline) = &compared.baseline {
-        match paths.iter().position(|path| path == baseline) {
-            Some(named) => position = named,
-            None => paths.insert(0, baseline.clone()),
-        }
-    }
-    paths.iter().try_for_each(|path| check_exists(path))?;
-    check_differ(&paths, "RUN")?;
-    Ok((paths, position))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

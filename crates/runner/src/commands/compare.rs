@@ -8,9 +8,9 @@ mod topic;
 use crate::arguments::{Names, RunArguments, named_measures, one_of, refuse_given};
 use crate::failure::Outcome;
 use crate::kept_scores::KeptScores;
+use crate::opened_runs::{OpenedRun, OpenedRuns};
 use crate::output::Format;
 use crate::output::{Cell, Sheet, print_all};
-use crate::runs::{self, LabelSource};
 use crate::settings::Settings;
 use crate::several::{SEVERAL, SeveralScores};
 use clap::Args;
@@ -19,7 +19,6 @@ use clariq_core::{Problem, RequestId, Result, bail, count_of, problem};
 use clariq_eval::{
     BaselineTest, Score, Ties, keep_common, keep_common_topics, test_against_baseline,
 };
-use clariq_experiment::record::RecordedFile;
 use clariq_files::Source;
 use gate::{GateArgs, Verdict};
 use paper::PaperArgs;
@@ -83,17 +82,11 @@ struct ComparisonResult {
 }
 
 pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Outcome> {
-    let paths = baseline_first(arguments)?;
     let topics = topics(arguments.topics, settings.format)?;
     arguments.paper.check(settings.format)?;
-    let files: Vec<RecordedFile> = paths.iter().map(|path| RecordedFile::open(path)).collect();
-    let mut kept = Vec::with_capacity(files.len());
-    for file in &files {
-        kept.push(KeptScores::read(&Source::new(file.path()))?);
-    }
-    // Kept scores have no record that could name their split.
-    let first_run = kept.iter().position(Option::is_none).unwrap_or(0);
-    let labels = LabelSource::open(settings, &arguments.compared, &files, &files[first_run])?;
+    let OpenedRuns { mut runs, baseline, labels } =
+        OpenedRuns::open(settings, &arguments.compared, refuse_one)?;
+    runs[..=baseline].rotate_right(1);
     let evaluation = labels.evaluation(settings)?;
     let measures = named_measures(&arguments.measures)?;
     let by = ScoreOptions {
@@ -102,11 +95,10 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
         ties: arguments.ties.map(TieRule::Order),
         depth: None,
     };
-    let names = runs::names_on(&paths, &labels.names().0);
     let keeps_rankings =
         arguments.topic.is_some() || arguments.gate.given().iter().any(|(_, is_given)| *is_given);
     let mut scored = Vec::new();
-    for ((run, kept), name) in files.iter().zip(kept).zip(names) {
+    for OpenedRun { name, file: run, kept } in runs {
         let file = Source::new(run.path()).repeatable()?;
         let path = file.name();
         let of_run = ScoreOptions { depth: run.depth(), ..by };
@@ -275,19 +267,16 @@ fn topics(count: Option<usize>, format: Option<Format>) -> Result<usize, Problem
     }
 }
 
-fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>> {
-    let (mut paths, baseline) = runs::runs_of(&arguments.compared)?;
-    paths[..=baseline].rotate_right(1);
-    if let [only] = &paths[..] {
-        let hint = if only.is_dir() {
-            format!("name the runs in it: `{}`", only.join("*.run").display())
-        } else {
-            "`clariq eval` scores a single run".to_owned()
-        };
-        let found = format!("`{}` alone", only.display());
-        bail!("RUN", "two runs or more", found, hint);
-    }
-    Ok(paths)
+/// Refuses a run alone.
+fn refuse_one(paths: &[PathBuf]) -> Result<()> {
+    let [only] = paths else { return Ok(()) };
+    let hint = if only.is_dir() {
+        format!("name the runs in it: `{}`", only.join("*.run").display())
+    } else {
+        "`clariq eval` scores a single run".to_owned()
+    };
+    let found = format!("`{}` alone", only.display());
+    bail!("RUN", "two runs or more", found, hint)
 }
 
 fn explain(settings: &Settings, compared: &ComparisonResult, topics: bool) {

@@ -2,8 +2,9 @@
 
 use crate::arguments::{RunArguments, folder, named_measures, refuse_given};
 use crate::failure::Outcome;
+use crate::opened_runs::OpenedRuns;
 use crate::output::{Cell, Sheet};
-use crate::runs::{self, LabelSource};
+use crate::runs;
 use crate::settings::Settings;
 use crate::several::{SEVERAL, SeveralScores};
 use clap::Args;
@@ -52,21 +53,29 @@ fn check_ending(output: &Path) -> Result<()> {
     bail!("--output", "an HTML file, such as report.html", "`{output}`", hint)
 }
 
-pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outcome> {
-    let (paths, baseline) = runs::runs_of(&arguments.compared)?;
-    for path in paths.iter().chain(&arguments.needs) {
+/// Protects the files that the page is made of, and checks those that are written.
+fn check_files(runs: &[PathBuf], arguments: &ReportArgs) -> Result<()> {
+    for path in runs.iter().chain(&arguments.needs) {
         protect(path);
         protect(&record::path_of(path));
     }
     refuse_input(&arguments.output)?;
     check_ending(&arguments.output)?;
-    runs::check_differ(&arguments.needs, "--need")?;
-    let files: Vec<RecordedFile> = paths.iter().map(|path| RecordedFile::open(path)).collect();
-    let labels = LabelSource::open(settings, &arguments.compared, &files, &files[0])?;
+    runs::check_differ(&arguments.needs, "--need")
+}
+
+pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outcome> {
+    let OpenedRuns { runs, baseline, labels } =
+        OpenedRuns::open(settings, &arguments.compared, |paths| check_files(paths, arguments))?;
     let (split, collection) = labels.names();
-    let records: Vec<_> = files.iter().map(|file| record_of(settings, file)).collect();
+    let records: Vec<_> = runs.iter().map(|run| record_of(settings, &run.file)).collect();
     let mut shown = Vec::new();
-    for (index, (path, mut name)) in paths.iter().zip(runs::names_on(&paths, &split)).enumerate() {
+    for (index, run) in runs.into_iter().enumerate() {
+        if run.kept.is_some() {
+            let path = run.file.path().display().to_string();
+            bail!(path, "a run", "scores that were kept of one", "`clariq compare` takes them");
+        }
+        let mut name = run.name;
         let mut differing = differing_parameters(&records, index);
         // The name of a file has the parameters that were set.
         differing.retain(|(_, value)| !name.contains(&format!("-{value}")));
@@ -76,8 +85,8 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
             name = format!("{name} ({})", differing.join(", "));
         }
         let uses = uses_with_prompts(&records[index]);
-        let depth = files[index].depth();
-        shown.push(PageRun { name, file: Source::new(path), depth, uses });
+        let depth = run.file.depth();
+        shown.push(PageRun { name, file: Source::new(run.file.path()), depth, uses });
     }
     let needs = runs::names_on(&arguments.needs, &split).into_iter();
     let needs: Vec<_> = needs.zip(arguments.needs.iter().map(Source::new)).collect();
@@ -114,7 +123,7 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
         None => target.write(|out| out.write_all(rendered.html.as_bytes()))?,
     }
     if !target.is_stream() {
-        summary(arguments, paths.len(), &split, &rendered).print(settings.format)?;
+        summary(arguments, shown.len(), &split, &rendered).print(settings.format)?;
     }
     Ok(Outcome::Done)
 }
