@@ -4,10 +4,10 @@ use crate::arguments::RunArguments;
 use crate::kept_scores::KeptScores;
 use crate::runs::{LabelSource, check_differ, check_exists, names_on, without_records};
 use crate::settings::Settings;
-use clariq_core::Result;
-use clariq_experiment::record::RecordedFile;
-use clariq_files::Source;
-use std::path::PathBuf;
+use clariq_core::{Problem, Result, problem};
+use clariq_experiment::record::{self, RecordedFile};
+use clariq_files::{Source, protect};
+use std::path::{Path, PathBuf};
 
 /// A run among others.
 pub(crate) struct OpenedRun {
@@ -26,14 +26,18 @@ pub(crate) struct OpenedRuns {
 }
 
 impl OpenedRuns {
-    /// Opens runs that are all there, each named once. `check` sees their files before anything is read.
-    pub(crate) fn open(
-        settings: &Settings,
-        named: &RunArguments,
-        check: impl FnOnce(&[PathBuf]) -> Result<()>,
-    ) -> Result<Self> {
+    /// Opens runs that are all there, each named once, and at least so many. No output may replace them.
+    pub(crate) fn open(settings: &Settings, named: &RunArguments, least: usize) -> Result<Self> {
         let (paths, baseline) = paths_of(named)?;
-        check(&paths)?;
+        if let [only] = &paths[..]
+            && least > 1
+        {
+            return Err(one_run(only).into());
+        }
+        for path in &paths {
+            protect(path);
+            protect(&record::path_of(path));
+        }
         let files: Vec<RecordedFile> = paths.iter().map(|path| RecordedFile::open(path)).collect();
         let kept: Vec<Option<KeptScores>> = files
             .iter()
@@ -62,4 +66,14 @@ fn paths_of(named: &RunArguments) -> Result<(Vec<PathBuf>, usize)> {
     paths.iter().try_for_each(|path| check_exists(path))?;
     check_differ(&paths, "RUN")?;
     Ok((paths, position))
+}
+
+/// The problem of a run alone.
+fn one_run(only: &Path) -> Problem {
+    let hint = if only.is_dir() {
+        format!("name the runs in it: `{}`", only.join("*.run").display())
+    } else {
+        "`clariq eval` scores a single run".to_owned()
+    };
+    problem!("RUN", "two runs or more", (format!("`{}` alone", only.display())), hint)
 }

@@ -22,7 +22,6 @@ use clariq_eval::{
 use clariq_files::Source;
 use gate::{GateArgs, Verdict};
 use paper::PaperArgs;
-use std::path::PathBuf;
 use topic::ComparedTopic;
 
 #[derive(Args)]
@@ -85,7 +84,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     let topics = topics(arguments.topics, settings.format)?;
     arguments.paper.check(settings.format)?;
     let OpenedRuns { mut runs, baseline, labels } =
-        OpenedRuns::open(settings, &arguments.compared, refuse_one)?;
+        OpenedRuns::open(settings, &arguments.compared, 2)?;
     runs[..=baseline].rotate_right(1);
     let evaluation = labels.evaluation(settings)?;
     let measures = named_measures(&arguments.measures)?;
@@ -265,18 +264,6 @@ fn topics(count: Option<usize>, format: Option<Format>) -> Result<usize, Problem
             Err(problem!("--topics", "no {option} beside it", option, hint))
         }
     }
-}
-
-/// Refuses a run alone.
-fn refuse_one(paths: &[PathBuf]) -> Result<()> {
-    let [only] = paths else { return Ok(()) };
-    let hint = if only.is_dir() {
-        format!("name the runs in it: `{}`", only.join("*.run").display())
-    } else {
-        "`clariq eval` scores a single run".to_owned()
-    };
-    let found = format!("`{}` alone", only.display());
-    bail!("RUN", "two runs or more", found, hint)
 }
 
 fn explain(settings: &Settings, compared: &ComparisonResult, topics: bool) {

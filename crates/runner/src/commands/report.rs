@@ -53,20 +53,15 @@ fn check_ending(output: &Path) -> Result<()> {
     bail!("--output", "an HTML file, such as report.html", "`{output}`", hint)
 }
 
-/// Protects the files that the page is made of, and checks those that are written.
-fn check_files(runs: &[PathBuf], arguments: &ReportArgs) -> Result<()> {
-    for path in runs.iter().chain(&arguments.needs) {
+pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outcome> {
+    runs::check_differ(&arguments.needs, "--need")?;
+    for path in &arguments.needs {
         protect(path);
         protect(&record::path_of(path));
     }
+    let OpenedRuns { runs, baseline, labels } = OpenedRuns::open(settings, &arguments.compared, 1)?;
     refuse_input(&arguments.output)?;
     check_ending(&arguments.output)?;
-    runs::check_differ(&arguments.needs, "--need")
-}
-
-pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outcome> {
-    let OpenedRuns { runs, baseline, labels } =
-        OpenedRuns::open(settings, &arguments.compared, |paths| check_files(paths, arguments))?;
     let (split, collection) = labels.names();
     let records: Vec<_> = runs.iter().map(|run| record_of(settings, &run.file)).collect();
     let mut shown = Vec::new();

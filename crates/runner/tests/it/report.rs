@@ -117,6 +117,7 @@ hint: choose the split of the file with --split, its collection with --data, or 
     assert_data_eq!(
         bm25("-o runs/sample/bm25.dev.run"),
         str![[r#"
+note: using the built-in sample (--data DIR: your own)
 error: runs/sample/bm25.dev.run
   expected: an output apart from the files that are read and those of the data folder
      found: one of them
