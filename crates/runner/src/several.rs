@@ -1,9 +1,9 @@
 //! Several data folders at once: the runs of each system over each collection, and the values that one
 //! table shows, with the means.
 
-use crate::runs;
 use crate::settings::Settings;
 use crate::target::open_collection;
+use crate::{labels, runs};
 use clariq_collections::evaluation::{Answers, ScoreOptions};
 use clariq_collections::{Collection, Split};
 use clariq_core::{RequestId, Result, bail, count_of};
@@ -122,7 +122,7 @@ impl SeveralScores {
             }
             let evaluation = place.collection.evaluation(split)?;
             settings.warn(evaluation.warnings());
-            runs::note_remark(settings, &*place.collection, split);
+            labels::note_remark(settings, &*place.collection, split);
             for (system, run) in scored.iter_mut().zip(&of_place) {
                 let source = Source::new(run.file.path());
                 let of_run = ScoreOptions { depth: run.file.depth(), ..*by };

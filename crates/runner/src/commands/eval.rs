@@ -9,8 +9,9 @@ mod task;
 
 use crate::arguments::named_measures;
 use crate::failure::Outcome;
+use crate::labels::{check_record, note_remark};
 use crate::output::{Cell, Sheet};
-use crate::runs::{check_exists, check_record, note_remark};
+use crate::runs::check_exists;
 use crate::settings::Settings;
 use crate::several::SeveralScores;
 use crate::target::Target;

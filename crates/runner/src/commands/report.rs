@@ -2,9 +2,8 @@
 
 use crate::arguments::{RunArguments, folder, named_measures, refuse_given};
 use crate::failure::Outcome;
-use crate::opened_runs::OpenedRuns;
 use crate::output::{Cell, Sheet};
-use crate::runs;
+use crate::runs::OpenedRuns;
 use crate::settings::Settings;
 use crate::several::{SEVERAL, SeveralScores};
 use clap::Args;
@@ -54,12 +53,9 @@ fn check_ending(output: &Path) -> Result<()> {
 }
 
 pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outcome> {
-    runs::check_differ(&arguments.needs, "--need")?;
-    for path in &arguments.needs {
-        protect(path);
-        protect(&record::path_of(path));
-    }
-    let OpenedRuns { runs, baseline, labels } = OpenedRuns::open(settings, &arguments.compared, 1)?;
+    let opened = OpenedRuns::open(settings, &arguments.compared, 1)?;
+    let needs = opened.needs(&arguments.needs)?;
+    let OpenedRuns { runs, baseline, labels } = opened;
     refuse_input(&arguments.output)?;
     check_ending(&arguments.output)?;
     let (split, collection) = labels.names();
@@ -83,8 +79,6 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
         let depth = run.file.depth();
         shown.push(PageRun { name, file: Source::new(run.file.path()), depth, uses });
     }
-    let needs = runs::names_on(&arguments.needs, &split).into_iter();
-    let needs: Vec<_> = needs.zip(arguments.needs.iter().map(Source::new)).collect();
     let title = arguments.title.clone().unwrap_or_else(|| match &shown[..] {
         [only] => format!("{collection}, {split}: {}", only.name),
         runs => format!("{collection}, {split}: {} runs compared", runs.len()),

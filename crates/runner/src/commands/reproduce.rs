@@ -2,11 +2,11 @@
 
 use crate::arguments::{IndexPlace, folder};
 use crate::failure::Outcome;
+use crate::labels::note_remark;
 use crate::learned;
 use crate::messages::say;
 use crate::on_interrupt;
 use crate::output::{Cell, Format, Sheet};
-use crate::runs::note_remark;
 use crate::settings::Settings;
 use crate::target::collection_for;
 use clap::Args;

@@ -3,8 +3,8 @@
 use super::ScoredRun;
 use super::sheets::shown_names;
 use crate::failure::Outcome;
+use crate::labels::LabelSource;
 use crate::output::{Cell, Format, Sheet, print_all};
-use crate::runs::LabelSource;
 use crate::settings::Settings;
 use clariq_collections::Task;
 use clariq_core::{DocId, Hint, RequestId, Result, bail};

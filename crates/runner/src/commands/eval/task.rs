@@ -5,7 +5,7 @@ use super::official::print_official;
 use super::printed::print_cases;
 use crate::failure::Outcome;
 use crate::kept_scores::keep;
-use crate::runs::judgements_of;
+use crate::labels::judgements_of;
 use crate::settings::Settings;
 use clariq_collections::evaluation::{Answers, Evaluation};
 use clariq_collections::{Collection, Split};

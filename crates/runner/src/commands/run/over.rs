@@ -2,7 +2,7 @@
 
 use super::RunArgs;
 use super::written::WrittenRuns;
-use crate::runs::note_remark;
+use crate::labels::note_remark;
 use crate::settings::Settings;
 use crate::target::collection_for;
 use clariq_collections::documents::document_files;
