@@ -2,15 +2,13 @@
 //! a row is an id, a tab, and a text.
 
 use clariq_core::{Location, Problem, count_of, problem};
-use clariq_files::columns::{Role, TextColumns};
+use clariq_files::columns::{DELIMITERS, Role, TextColumns};
 use clariq_files::fields::{WITHOUT_QUOTES, is_quoted};
 use clariq_files::records::Records;
 use clariq_files::{FileContent, shorten};
 use std::borrow::Cow;
 
-/// The signs between columns.
 const TAB: u8 = b'\t';
-const OF_CSV: [u8; 2] = [b',', b';'];
 
 /// The columns of a table, known from its first line that is not blank.
 #[derive(Debug, Clone)]
@@ -49,7 +47,7 @@ impl IdTextTable {
             return Err(Box::new(problem!(at, "an id, a tab and a text", found, hint)));
         }
         let at = at.into();
-        for delimiter in [TAB].into_iter().chain(OF_CSV) {
+        for delimiter in DELIMITERS {
             // A line that is no CSV is no header of it.
             let Ok(fields) = fields(at.clone(), line, delimiter) else { continue };
             match TextColumns::named(&fields, self.id) {
@@ -75,22 +73,6 @@ impl IdTextTable {
             return Err(Box::new(problem!(at, expected, found, hint)));
         }
         Ok(false)
-    }
-
-    /// True before the first line.
-    pub(crate) fn is_new(&self) -> bool {
-        !self.has_begun
-    }
-
-    /// Takes the columns of a header that was read elsewhere.
-    pub(crate) fn begin_with(&mut self, columns: Option<TextColumns>) {
-        self.has_begun = true;
-        self.columns = columns;
-    }
-
-    /// The columns that the header has named.
-    pub(crate) fn columns(&self) -> Option<&TextColumns> {
-        self.columns.as_ref()
     }
 
     /// The id and the text of a row; `None` for a line that has not the columns.
@@ -129,7 +111,7 @@ impl IdTextTable {
 
 /// The fields of a line. A text of CSV that goes on in the next line is a problem.
 fn fields(at: Location, line: &str, delimiter: u8) -> Result<Vec<Cow<'_, str>>, Box<Problem>> {
-    if delimiter == TAB || !line.contains('"') {
+    if !line.contains('"') {
         return Ok(line.split(char::from(delimiter)).map(Cow::Borrowed).collect());
     }
     let input = FileContent { name: String::new(), bytes: line.as_bytes().to_vec().into() };

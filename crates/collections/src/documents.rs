@@ -1,9 +1,9 @@
 //! Reads documents: JSON as the track, Anserini or BEIR write it, tables with or without a header, CSV,
 //! `TrecWeb`, and texts that are a document each; plain or packed.
 //!
-//! Lines of JSON, tables and `TrecWeb` are read one by one, so that a file may be longer than memory. A file is
-//! CSV or a text by its name. Otherwise, its first line tells the form: a JSON object, or else a table if it has
-//! a tab, and `TrecWeb` if it begins with `<`.
+//! Lines of JSON, tables without a header and `TrecWeb` are read one by one, so that a file may be longer than
+//! memory. A file is CSV or a text by its name. Otherwise, its first line tells the form: a JSON object, or else
+//! a table if it has a tab, and `TrecWeb` if it begins with `<`. A table with a header is CSV, with its quotes.
 
 mod bank;
 mod delimited;
@@ -16,7 +16,7 @@ mod trec_web;
 pub use bank::{Bank, BankRow};
 pub use files::document_files;
 pub use files::{DocumentFileKind, DocumentFolder, PACKED, entries, packing_not_read};
-pub(crate) use files::{each_once, entries_with_kinds, is_description, is_unpacked, two_files};
+pub(crate) use files::{Listings, each_once, is_description, is_unpacked, two_files};
 pub use form::DocumentForm;
 pub(crate) use form::NAMES_HINT;
 pub(crate) use read::read_unique;
@@ -82,18 +82,21 @@ impl DocumentForm {
             Source::Path(path) => DocumentFileKind::of(path),
             _ => DocumentFileKind::Documents,
         };
-        let archive = Archive::new(std::slice::from_ref(source), &FORM)?;
-        if kind == DocumentFileKind::Text {
-            return self.read_text(source, &archive, &mut each);
+        if let (DocumentFileKind::Text, Source::Path(path)) = (kind, source) {
+            return self.read_text(source, path, &mut each);
         }
+        let archive = Archive::new(std::slice::from_ref(source), &FORM)?;
         let head = archive.head(HEAD)?;
         let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
         let head = head.trim_ascii_start();
         let mut lines = head.split(|byte| matches!(byte, b'\n' | b'\r'));
         let first = lines.next().unwrap_or_default();
         let is_table = first.contains(&b'\t') && !begins_as_json_object(first);
+        // Where a person has named the columns, a table without them is an error.
+        let has_header = is_table
+            && (self.named().is_some() || self.begins_with_names(archive.name(), first).is_ok());
         archive.with_content(|content| {
-            if kind == DocumentFileKind::Csv {
+            if kind == DocumentFileKind::Csv || has_header {
                 return delimited::read(archive.name(), content, self, &mut each);
             }
             if !is_table && json::has_several_lines(first, lines.next().is_some()) {
@@ -103,78 +106,79 @@ impl DocumentForm {
             if head.starts_with(b"<") && !is_table {
                 return trec_web::read(&mut lines, &mut each);
             }
-            read_lines(self, archive.name(), &mut lines, is_table, &mut each)
+            let table = is_table.then(IdTextTable::of_documents);
+            read_lines(self, archive.name(), &mut lines, table, &mut each)
         })
     }
 
-    /// True if a file begins with a document, or with a header of documents.
-    pub(crate) fn begins_with_document(&self, path: &Path) -> bool {
-        let mut head = Vec::new();
+    /// Checks that a file begins with the names of an id and a text: in a header, or as keys. What they hold is
+    /// for its reader to tell.
+    ///
+    /// # Errors
+    ///
+    /// What the file begins with.
+    pub(crate) fn check_beginning(&self, path: &Path) -> Result<(), Error> {
         let source = Source::new(path);
-        let Ok(stream) = source.stream() else { return false };
-        if stream.take(HEAD).read_to_end(&mut head).is_err() {
-            return false;
-        }
+        let mut head = Vec::new();
+        let read = source.stream()?.take(HEAD).read_to_end(&mut head);
+        read.map_err(Error::io(IoAction::Read, path))?;
         let is_whole = (head.len() as u64) < HEAD;
-        let Ok(input) = FileContent::of_text(&source.name(), head) else { return false };
-        if DocumentFileKind::of(path) == DocumentFileKind::Csv {
-            return delimited::has_header(self, &input);
-        }
-        let text = input.bytes.trim_ascii_start();
-        let first = text.strip_prefix(b"[").unwrap_or(text).trim_ascii_start();
-        let mut objects = serde_json::Deserializer::from_slice(first).into_iter::<Object>();
-        match objects.next() {
-            Some(Ok(object)) => json::document(self, ("", 1), &object).is_ok(),
-            // The head may have cut a longer document.
-            Some(Err(error)) => first.starts_with(b"{") && error.is_eof() && !is_whole,
-            None => false,
-        }
+        let input = FileContent::of_text(&source.name(), head)?;
+        Ok(self.check_head(&input, DocumentFileKind::of(path), is_whole)?)
     }
 
-    /// Takes the first line of a table; true for a header.
-    fn begin_table(
+    /// Checks the beginning of a file.
+    fn check_head(
         &self,
-        table: &mut IdTextTable,
-        at: FileLine,
-        line: &str,
-    ) -> Result<bool, Box<Problem>> {
-        let fields: Vec<&str> = line.split('\t').collect();
-        if table.is_new() && self.is_named() {
-            table.begin_with(self.columns(at, &fields)?);
-            return Ok(true);
+        input: &FileContent,
+        kind: DocumentFileKind,
+        is_whole: bool,
+    ) -> Result<(), Box<Problem>> {
+        let text = input.bytes.trim_ascii_start();
+        let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let is_table = line.contains(&b'\t') && !begins_as_json_object(line);
+        if is_table || kind == DocumentFileKind::Csv {
+            return self.begins_with_names(&input.name, line);
         }
-        let is_header = table.begin(at, line)?;
-        if let Some(columns) = table.columns().filter(|_| is_header) {
-            self.note_columns(columns, &fields);
+        let first = text.strip_prefix(b"[").unwrap_or(text).trim_ascii_start();
+        let before = input.bytes.len() - first.len();
+        let before = input.bytes.get(..before).unwrap_or_default();
+        let at = (&*input.name, 1 + memchr::memchr_iter(b'\n', before).count() as u64);
+        if first.starts_with(b"{") {
+            let mut objects = serde_json::Deserializer::from_slice(first).into_iter::<Object>();
+            match objects.next() {
+                Some(Ok(object)) => return json::DocumentKeys::of(self, at, &object).map(drop),
+                // The head may have cut a longer document.
+                Some(Err(error)) if error.is_eof() && !is_whole => return Ok(()),
+                _ => {}
+            }
         }
-        Ok(is_header)
+        Err(Box::new(no_document(at, &String::from_utf8_lossy(line))))
+    }
+
+    /// Checks that the first line of a table names the columns of documents.
+    fn begins_with_names(&self, name: &str, first: &[u8]) -> Result<(), Box<Problem>> {
+        let input = FileContent { name: name.to_owned(), bytes: first.to_vec().into() };
+        delimited::Table::of(&input, self).map(drop)
     }
 
     /// Reads a file that is a document.
-    fn read_text(
-        &self,
-        source: &Source,
-        archive: &Archive,
-        each: PassageSink,
-    ) -> Result<(), Error> {
-        let Source::Path(path) = source else { return Ok(()) };
+    fn read_text(&self, source: &Source, path: &Path, each: PassageSink) -> Result<(), Error> {
         let Some(id) = self.id_of_file(path) else {
-            let found = "a text";
-            let problem = problem!(path, (FORM.what), found, (FORM.hint));
+            let problem = problem!(path, (FORM.what), "a text", (FORM.hint));
             return Err(problem.into());
         };
         // An empty file is an empty document.
-        let mut bytes = Vec::new();
-        let read = archive.open()?.take(LONGEST + 1).read_to_end(&mut bytes);
-        read.map_err(Error::io(IoAction::Read, path))?;
-        if bytes.len() as u64 > LONGEST {
-            let expected = format!("a text of at most {} MiB", LONGEST >> 20);
-            return Err(problem!(path, expected, "more").into());
+        let input = source.read_at_most(LONGEST)?;
+        let is_trec = input.bytes.trim_ascii_start().starts_with(b"<DOC>");
+        if is_trec || self.check_head(&input, DocumentFileKind::Text, true).is_ok() {
+            let found = if is_trec { "documents between `<DOC>` and `</DOC>`" } else { "records" };
+            let hint = "a file of records is JSON, a table or CSV, and its name ends so: `.jsonl`, `.tsv`, `.csv`";
+            return Err(problem!(path, "a text that is one document", found, hint).into());
         }
-        let input = FileContent::of_text(archive.name(), bytes)?;
         let text = str::from_utf8(&input.bytes)
-            .map_err(|_| clariq_files::not_utf8((archive.name(), 1), "text", &input.bytes))?;
-        each(passage((archive.name(), 1), id, text).map_err(Error::Problem)).map(drop)
+            .map_err(|_| clariq_files::not_utf8((&*input.name, 1), "text", &input.bytes))?;
+        each(passage((&input.name, 1), id, text).map_err(Error::Problem)).map(drop)
     }
 }
 
@@ -199,10 +203,9 @@ fn read_lines(
     form: &DocumentForm,
     name: &str,
     lines: &mut ArchiveLines,
-    is_table: bool,
+    mut table: Option<IdTextTable>,
     each: PassageSink,
 ) -> Result<(), Error> {
-    let mut table = IdTextTable::of_documents();
     loop {
         let number = lines.number() + 1;
         let passage = match lines.next("passage")? {
@@ -210,11 +213,11 @@ fn read_lines(
             Some(Ok(line)) if line.trim().is_empty() => continue,
             Some(Ok(line)) => {
                 let at = (name, number);
-                if is_table && form.begin_table(&mut table, at, line)? {
-                    continue;
-                }
-                let passage = if is_table {
-                    parse_table_row(&table, at, line)
+                let passage = if let Some(table) = &mut table {
+                    if table.begin(at, line)? {
+                        continue;
+                    }
+                    parse_table_row(table, at, line)
                 } else if line.trim_start().starts_with('{') {
                     json::parse_line(form, at, line)
                 } else {
@@ -285,7 +288,9 @@ fn whole(
 fn passage(at: FileLine, id: String, text: &str) -> Result<Passage, Box<Problem>> {
     if !is_id(&id) {
         let found = format!("`{}`", shorten(&id));
-        return Err(Box::new(problem!(at, "an id without blanks", found)));
+        let hint =
+            "runs and judgements have blanks between their fields: write another sign in ids";
+        return Err(Box::new(problem!(at, "an id without blanks", found, hint)));
     }
     Ok(Passage { id, text: text.trim().to_owned(), line: at.1 })
 }

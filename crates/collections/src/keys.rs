@@ -8,10 +8,12 @@ use clariq_files::shorten;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// The keys of an object that are not `null`, in their order. A key may be there twice.
+/// The keys of an object, in their order, apart from those with `null`. A key may be there twice.
 pub(crate) struct Object {
     keys: Vec<String>,
     values: Vec<Value>,
+    /// The keys with `null`, which is what pandas writes where a value is missing.
+    nulls: Vec<String>,
 }
 
 impl Object {
@@ -23,8 +25,9 @@ impl Object {
     /// The names of its keys, for messages.
     pub(crate) fn described(&self) -> String {
         const SHOWN: usize = 6;
-        let keys: Vec<String> =
-            self.keys.iter().take(SHOWN).map(|key| format!("`{}`", shorten(key))).collect();
+        let nulls = self.nulls.iter().map(|key| format!("`{}` (null)", shorten(key)));
+        let keys = self.keys.iter().map(|key| format!("`{}`", shorten(key))).chain(nulls);
+        let keys: Vec<String> = keys.take(SHOWN).collect();
         match &keys[..] {
             [] => String::new(),
             [only] => format!(": its key is {only}"),
@@ -63,7 +66,12 @@ impl Object {
         self.at(self.keys.iter().position(|key| key == name)?)
     }
 
-    /// The names of all keys.
+    /// True if a key with this role has `null`.
+    pub(crate) fn has_null(&self, role: Role) -> bool {
+        role.place_in(&self.nulls) != Ok(None)
+    }
+
+    /// The names of the keys that are not `null`.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
         self.keys.iter().map(String::as_str)
     }
@@ -97,9 +105,11 @@ pub(crate) fn text_of<'v>(
 
 impl<'de> Deserialize<'de> for Object {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Entries(mut entries) = Entries::<Value>::deserialize(deserializer)?;
-        entries.retain(|(_, value)| !value.is_null());
+        let Entries(entries) = Entries::<Value>::deserialize(deserializer)?;
+        let (nulls, entries): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|(_, value)| value.is_null());
         let (keys, values) = entries.into_iter().unzip();
-        Ok(Self { keys, values })
+        let nulls = nulls.into_iter().map(|(key, _)| key).collect();
+        Ok(Self { keys, values, nulls })
     }
 }

@@ -1,11 +1,11 @@
 //! The entries of a registry of collections: how each is recognised, opened and checked.
 
 use crate::data_dir::{may_hold_data, paths_of};
-use crate::documents::{DocumentFileKind, NAMES_HINT, entries};
+use crate::documents::{DocumentFileKind, DocumentForm, NAMES_HINT, entries};
 use crate::{
     CheckReport, Collection, DataDir, Release, Split, Task, Validation, ValidationOptions,
 };
-use clariq_core::{Error, Problem, ProblemKind, TextKeeper, problem};
+use clariq_core::{Error, Hint, Problem, ProblemKind, TextKeeper, problem};
 use clariq_files::{FileContent, MOST_OF_A_RUN, Run, Source, nearest_folder, parse_run, strictly};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -196,27 +196,28 @@ impl Tracks {
             .map(|kind| format!("`{}` ({})", kind.signs.join("`, `"), kind.name))
             .collect();
         let signs = signs.join(", ");
-        let (found, hint) = match data {
+        let (found, hint): (String, Hint) = match data {
             _ if data.to_string().contains("://") => {
                 let hint = "a collection is a folder here: fetch its files into one, and name that";
-                ("an address".to_owned(), hint)
+                ("an address".to_owned(), hint.into())
             }
             DataDir::Folder(folder) if !folder.exists() => {
-                ("nothing at that path".to_owned(), "check the path")
+                ("nothing at that path".to_owned(), "check the path".into())
             }
             DataDir::Folder(folder) if !folder.is_dir() => {
                 let hint = "name a folder: an archive is unpacked into one, and a file of documents lies in \
                             one";
-                ("a file".to_owned(), hint)
+                ("a file".to_owned(), hint.into())
             }
-            DataDir::Folder(folder) => {
-                let hint = if has_records(folder) { NAMES_HINT } else { FORMS };
-                match first_files(folder) {
-                    files if files.is_empty() => ("an empty folder".to_owned(), FORMS),
-                    files => (format!("none of them, but {}", files.join(", ")), hint),
+            DataDir::Folder(folder) => match (first_files(folder), why_no_documents(data)) {
+                (files, _) if files.is_empty() => ("an empty folder".to_owned(), FORMS.into()),
+                (files, None) => (format!("none of them, but {}", files.join(", ")), FORMS.into()),
+                (files, Some(why)) => {
+                    let found = format!("none of them, but {} ({why})", files.join(", "));
+                    (found, if why.hint.is_empty() { NAMES_HINT.into() } else { why.hint })
                 }
-            }
-            DataDir::Sample(_) => ("none of them".to_owned(), FORMS),
+            },
+            DataDir::Sample(_) => ("none of them".to_owned(), FORMS.into()),
         };
         let problem =
             problem!(data.to_string(), "a folder with the files of a collection: {signs}", found);
@@ -233,12 +234,19 @@ impl Tracks {
 const FORMS: &str = "documents are files of JSON, CSV or tables with the names of their columns, or texts (`.md`, \
                      `.txt`) in a folder `documents`; other programs can save theirs so (reference, Formats)";
 
-/// True if a folder has files of records: those that can be documents if their keys or columns are named.
-fn has_records(folder: &Path) -> bool {
-    let is_of_records = |path: &PathBuf| {
+/// Why the first file of records in a folder, or the one that names their keys, tells no documents.
+fn why_no_documents(data: &DataDir) -> Option<Problem> {
+    let DataDir::Folder(folder) = data else { return None };
+    let form = match DocumentForm::of(data) {
+        Ok(form) => form,
+        Err(error) => return Some(error.to_problem()),
+    };
+    let is_of_records = |path: &&PathBuf| {
         matches!(DocumentFileKind::of(path), DocumentFileKind::Documents | DocumentFileKind::Csv)
     };
-    entries(folder).unwrap_or_default().iter().any(is_of_records)
+    let entries = entries(folder).unwrap_or_default();
+    let mut records = entries.iter().filter(is_of_records);
+    records.find_map(|path| Some(form.check_beginning(path).err()?.to_problem()))
 }
 
 /// The first names in a folder, for a message.

@@ -288,6 +288,9 @@ impl Collection for Own {
     }
 }
 
+/// The most files of records that have a row each in the report of a check.
+const MOST_ROWS: usize = 100;
+
 /// Reads every file of the folder.
 fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let folder = Folder::of(data).ok_or_else(|| no_documents(data))?;
@@ -304,11 +307,16 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
             problem!(at, "an id that no other document has", found, hint)
         },
     )?;
-    if let Some(folder) = &form.texts_in {
+    let together = match &form.texts_in {
+        Some(folder) => Some(format!("{} ({} texts)", folder.display(), files.len())),
+        None if files.len() > MOST_ROWS => Some(format!("{data} ({} files)", files.len())),
+        None => None,
+    };
+    if let Some(together) = together {
         // A row for all of them, and one for each with a finding.
         let faulty: HashSet<&str> = report.findings.iter().map(|one| &*one.first.at.file).collect();
         report.files.retain(|file| faulty.contains(&**file));
-        report.files.push(format!("{} ({} texts)", folder.display(), files.len()));
+        report.files.push(together);
     }
     report.notes.extend(form.described().map(|names| format!("documents: {names}")));
     if ids.is_empty() && !report.findings.has_errors() {

@@ -268,9 +268,12 @@ fn parse_object(line: &[u8], at: &Location) -> Result<AnyRequest, Box<Problem>> 
         }
     }
     let own: OwnKeys = parse_python_json(at, line)?;
-    let text = object.find(at, Role::Text)?;
+    let text = match object.find(at, Role::Text)? {
+        None => object.find(at, Role::Title)?,
+        text => text,
+    };
     let Some(id) = object.find(at, Role::RequestId)? else {
-        let found = format!("a request without it, or `null` there{}", object.described());
+        let found = format!("a request without it{}", object.described());
         return Err(Box::new(problem!(at, "a key `id`", found)));
     };
     let said = match (&own.said, text) {
@@ -286,7 +289,7 @@ fn parse_object(line: &[u8], at: &Location) -> Result<AnyRequest, Box<Problem>> 
         (Some(said), None) => said.iter().map(Utterance::from).collect(),
         (None, Some(text)) => vec![Utterance::user(text_of(at, text)?)],
         (None, None) => {
-            let found = format!("a request without them, or `null` there{}", object.described());
+            let found = format!("a request without them{}", object.described());
             return Err(Box::new(problem!(at, "a key `text` or `said`", found)));
         }
     };

@@ -29,6 +29,10 @@ pub enum Role {
     Title,
 }
 
+/// The signs between the columns of a table whose header names them. Its fields may have quotes as those of CSV
+/// have.
+pub const DELIMITERS: [u8; 3] = [b'\t', b',', b';'];
+
 const IDS: &[&str] = &["id"];
 const OF_DOCUMENTS: &[&str] =
     &["docid", "docno", "did", "pid", "corpusid", "documentid", "passageid"];
@@ -122,18 +126,29 @@ impl TextColumns {
         let text = Role::Text.place_in(fields);
         let title = Role::Title.place_in(fields);
         let has_text = !matches!((&text, &title), (Ok(None), Ok(None)));
-        let id = match id.place_in(fields) {
+        let place = match id.place_in(fields) {
             Ok(None) => Role::BareId.place_in(fields),
             found => found,
         };
-        match (id, text, title) {
+        match (place, text, title) {
             (Err(places), ..) if has_text => two(places),
             (Ok(None) | Err(_), ..) => None,
             (Ok(Some(_)), Err(places), _) | (Ok(Some(_)), _, Err(places)) => two(places),
-            (Ok(Some(id)), Ok(text), Ok(title)) => {
-                let texts = title.into_iter().chain(text.filter(|text| *text != id));
-                let texts: Vec<usize> = texts.collect();
-                (!texts.is_empty()).then_some(Ok(Self { id, texts, width: fields.len() }))
+            (Ok(Some(at)), Ok(text), Ok(title)) => {
+                let text = text.filter(|text| *text != at);
+                // The text may be in any further column of a table of documents.
+                let is_further = |place: usize| {
+                    place != at
+                        && Some(place) != title
+                        && !plain_name(fields[place].as_ref()).is_empty()
+                };
+                if id == Role::DocumentId && text.is_none() && (0..fields.len()).any(is_further) {
+                    return None;
+                }
+                // The text of a request is what was said; topics without one have a title.
+                let title = title.filter(|_| id != Role::RequestId || text.is_none());
+                let texts: Vec<usize> = title.into_iter().chain(text).collect();
+                (!texts.is_empty()).then_some(Ok(Self { id: at, texts, width: fields.len() }))
             }
         }
     }
@@ -221,7 +236,8 @@ mod tests {
             ("\tqid\tscore\tquery", Some(("q1", "green tea"))),
             ("row\tdocid\ttitle\ttext", Some(("q1", "Tea green tea"))),
             ("text\t_id\turl\tlang", Some(("q1", "0"))),
-            ("id\ttitle\tlang\tyear", Some(("0", "q1"))),
+            ("id\ttitle\t\t", Some(("0", "q1"))),
+            ("id\ttitle\tdescription\tyear", None),
             ("id\ttext\tlang", None),
             ("1\tquery\t\t", None),
             ("id\t17\t\t", None),

@@ -1,11 +1,13 @@
-//! Judgements and runs whose columns a header names, in any order and beside others.
+//! Judgements and runs whose columns a header names, in any order and beside others, or that are a JSON object
+//! on each line, whose keys do.
 
-use crate::columns::{Role, is_header};
+use crate::columns::{DELIMITERS, Role, is_header};
 use crate::fields::{IgnoredLines, without_quotes_around};
 use crate::records::Records;
 use crate::sink::{MOST_LINES, Sink, has_few_lines, not_utf8, shorten, until_too_many_errors};
 use crate::source::FileContent;
-use clariq_core::{Problem, ProblemKind, problem};
+use clariq_core::{Problem, ProblemKind, parse_json, problem};
+use serde_json::Value;
 use std::ops::ControlFlow;
 
 /// The kind of a file with such a header.
@@ -20,19 +22,27 @@ pub(crate) struct NamedForm {
     pub(crate) is_value: fn(&str) -> bool,
 }
 
+/// What is between the values of a row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    Delimited(u8),
+    Blanks,
+    /// A row is a JSON object.
+    Objects,
+}
+
 /// The columns that a header names.
 pub(crate) struct NamedColumns<'f> {
     form: &'f NamedForm,
-    /// The separator of columns; `None` for blanks.
-    delimiter: Option<u8>,
+    rows: Rows,
     places: [usize; 3],
     width: usize,
-    /// The line of the header.
+    /// The line of the header; 0 for objects, which need none.
     header: u64,
 }
 
 impl<'f> NamedColumns<'f> {
-    /// The columns that a line names; `None` if it is no header.
+    /// The columns that a line names; `None` if it is neither a header nor an object with these keys.
     ///
     /// # Errors
     ///
@@ -42,16 +52,26 @@ impl<'f> NamedColumns<'f> {
         line: &str,
         form: &'f NamedForm,
     ) -> Result<Option<Self>, Problem> {
-        for delimiter in [Some(b'\t'), Some(b','), None] {
-            let fields = split(line, delimiter);
+        if let Ok(object) = serde_json::from_str::<Object>(line)
+            && form.roles[..2].iter().any(|role| role.place_in(&names(&object)) != Ok(None))
+        {
+            let places = [0, 1, 2];
+            return Ok(Some(Self { form, rows: Rows::Objects, places, width: 3, header: 0 }));
+        }
+        for rows in DELIMITERS.map(Rows::Delimited).into_iter().chain([Rows::Blanks]) {
+            let fields = split(line, rows);
+            let found = form.roles.map(|role| role.place_in(&fields));
+            // No line without a header has two fields.
+            if fields.len() == 2 && matches!(found, [Ok(Some(_)), Ok(Some(_)), Ok(None)]) {
+                return Err(missing(at, line, form));
+            }
             if fields.len() < form.roles.len() {
                 continue;
             }
-            let found = form.roles.map(|role| role.place_in(&fields));
             if let [Ok(Some(topic)), Ok(Some(document)), Ok(Some(value))] = found {
                 let places = [topic, document, value];
                 let (width, header) = (fields.len(), at.1);
-                return Ok(Some(Self { form, delimiter, places, width, header }));
+                return Ok(Some(Self { form, rows, places, width, header }));
             }
             let twice = found.iter().find_map(|place| place.err());
             if let Some([one, other]) = twice.filter(|_| !found.contains(&Ok(None))) {
@@ -60,10 +80,7 @@ impl<'f> NamedColumns<'f> {
                 return Err(problem!(at, expected, found, "leave the one that is meant"));
             }
             if is_header(&fields) {
-                let expected = format!("names of the columns of {}", form.what);
-                let found = format!("`{}`", shorten(line));
-                let problem = problem!(at, expected, found, (form.hint));
-                return Err(problem.kind(ProblemKind::MissingColumn));
+                return Err(missing(at, line, form));
             }
         }
         Ok(None)
@@ -81,7 +98,7 @@ impl<'f> NamedColumns<'f> {
             return ignored;
         }
         let mut any = false;
-        for_each_row(input, self.delimiter, sink, |at, fields, sink| {
+        for_each_row(input, self.rows, self.form, sink, |at, fields, sink| {
             let is_below = at.1 > self.header;
             any |= is_below;
             if at.1 == self.header {
@@ -116,30 +133,79 @@ impl<'f> NamedColumns<'f> {
     fn wrong_count(&self, at: (&str, u64), fields: &[&str]) -> Problem {
         let expected = format!("{} fields, as in the header", self.width);
         let found = format!("{} in `{}`", fields.len(), shorten(&fields.join(" ")));
-        let hint = match self.delimiter {
-            Some(b',') => "a text with a comma in it stands in double quotes",
-            Some(_) => "the header has tabs between its names, and so has every row",
-            None => "where a text has blanks, tabs separate the columns, in the header, too",
+        let hint = match self.rows {
+            Rows::Delimited(b'\t') => "the header has tabs between its names, and so has every row",
+            Rows::Delimited(_) => {
+                "a text with a comma or a semicolon in it stands in double quotes"
+            }
+            _ => "where a text has blanks, tabs separate the columns, in the header, too",
         };
         problem!(at, expected, found, hint)
     }
 }
 
-/// Calls `each` with the fields of every record, or of every line, that is not blank.
+/// The problem of a header in which a column is missing.
+fn missing(at: (&str, u64), line: &str, form: &NamedForm) -> Problem {
+    let expected = format!("names of the columns of {}", form.what);
+    let found = format!("`{}`", shorten(line));
+    problem!(at, expected, found, (form.hint)).kind(ProblemKind::MissingColumn)
+}
+
+type Object = serde_json::Map<String, Value>;
+
+fn names(object: &Object) -> Vec<&str> {
+    object.keys().map(String::as_str).collect()
+}
+
+/// The values of an object with the roles of a form.
+fn values(at: (&str, u64), line: &[u8], form: &NamedForm) -> Result<[String; 3], Box<Problem>> {
+    let object: Object = parse_json(at, line)?;
+    let value_of = |role: Role| {
+        let names = names(&object);
+        let place = role.place_in(&names).map_err(|[one, other]| {
+            let expected = format!("one key each for {}", form.what);
+            let found = format!("`{}` and `{}`", names[one], names[other]);
+            Box::new(problem!(at, expected, found, "leave the one that is meant"))
+        })?;
+        match place.and_then(|place| object.get(names[place])) {
+            Some(Value::String(text)) => Ok(text.clone()),
+            Some(Value::Number(number)) => Ok(number.to_string()),
+            _ => {
+                let expected = format!("keys with {}", form.what);
+                let found = format!("`{}`", shorten(&String::from_utf8_lossy(line)));
+                Err(Box::new(problem!(at, expected, found, (form.hint))))
+            }
+        }
+    };
+    let [topic, document, value] = form.roles.map(value_of);
+    Ok([topic?, document?, value?])
+}
+
+/// Calls `each` with the fields of every record, line or object that is not blank.
 fn for_each_row(
     input: &FileContent,
-    delimiter: Option<u8>,
+    rows: Rows,
+    form: &NamedForm,
     sink: Sink,
     mut each: impl FnMut((&str, u64), &[&str], Sink),
 ) {
-    let mut records = delimiter.map(|delimiter| Records::new(input, delimiter));
+    let mut records = match rows {
+        Rows::Delimited(delimiter) => Some(Records::new(input, delimiter)),
+        _ => None,
+    };
     let mut lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n'));
+    let mut object = Default::default();
     until_too_many_errors(&input.name, sink, |sink| {
         let next = match &mut records {
             Some(records) => records.next(),
             None => lines.next().map(|(number, line)| {
-                let fields = line.split(u8::is_ascii_whitespace).filter(|it| !it.is_empty());
-                ((&*input.name, number), Ok(fields.collect()))
+                let at = (&*input.name, number);
+                if rows == Rows::Blanks || line.trim_ascii().is_empty() {
+                    let fields = line.split(u8::is_ascii_whitespace).filter(|it| !it.is_empty());
+                    return (at, Ok(fields.collect()));
+                }
+                let read = values(at, line, form).map(|values| object = values);
+                (at, read.map(|()| object.iter().map(String::as_bytes).collect()))
             }),
         };
         let Some((at, fields)) = next else { return ControlFlow::Break(()) };
@@ -159,13 +225,13 @@ fn for_each_row(
 }
 
 /// The fields of a header, without blanks and quotes around them.
-fn split(line: &str, delimiter: Option<u8>) -> Vec<&str> {
-    match delimiter {
-        Some(delimiter) => {
+fn split(line: &str, rows: Rows) -> Vec<&str> {
+    match rows {
+        Rows::Delimited(delimiter) => {
             let fields = line.split(char::from(delimiter)).map(str::trim);
             fields.map(without_quotes_around).collect()
         }
-        None => line.split_ascii_whitespace().collect(),
+        _ => line.split_ascii_whitespace().collect(),
     }
 }
 

@@ -16,23 +16,45 @@ pub(super) fn read(
     form: &DocumentForm,
     each: PassageSink,
 ) -> Result<(), Error> {
-    let input = whole(name, content, "CSV", "write JSON lines")?;
-    let mut records = Records::new(&input, delimiter(&input.bytes));
-    let mut columns: Option<TextColumns> = None;
+    let input = whole(name, content, "tables with a header", "write JSON lines")?;
+    let Table { mut records, columns } = Table::of(&input, form)?;
     while let Some((at, record)) = records.next() {
-        let document = match (record, &columns) {
-            (Err(problem), _) => Err(problem),
-            (Ok(record), Some(columns)) => row(columns, at, &record),
-            (Ok(record), None) => {
-                columns = Some(header(form, at, &record)?);
-                continue;
-            }
-        };
+        let document = record.and_then(|record| row(&columns, at, &record));
         if each(document.map_err(Error::Problem))?.is_break() {
             return Ok(());
         }
     }
     Ok(())
+}
+
+/// A table whose first record names its columns.
+pub(super) struct Table<'a> {
+    /// The records below the header.
+    records: Records<'a>,
+    columns: TextColumns,
+}
+
+impl<'a> Table<'a> {
+    /// Reads the header.
+    pub(super) fn of(input: &'a FileContent, form: &DocumentForm) -> Result<Self, Box<Problem>> {
+        let mut records = Records::new(input, delimiter(&input.bytes));
+        let (at, fields) = match records.next() {
+            None => ((&*input.name, 1), Vec::new()),
+            Some((at, record)) => {
+                let field = |field: &&[u8]| String::from_utf8_lossy(field).trim().to_owned();
+                (at, record?.iter().map(field).collect())
+            }
+        };
+        let columns = form.columns(at, &fields)?.ok_or_else(|| {
+            let found = match &fields[..] {
+                [] => "nothing".to_owned(),
+                fields => format!("`{}`", shorten(&fields.join("`, `"))),
+            };
+            let expected = "a first line that names the columns of the id and of the text";
+            Box::new(problem!(at, expected, found, NAMES_HINT))
+        })?;
+        Ok(Self { records, columns })
+    }
 }
 
 /// The sign between columns: the one that the header has most of.
@@ -41,28 +63,6 @@ fn delimiter(bytes: &[u8]) -> u8 {
     let count = |sign: &u8| memchr_iter(*sign, first.unwrap_or_default()).count();
     // Of equal numbers, the last is taken: a comma.
     *[b'\t', b';', b','].iter().max_by_key(|sign| count(sign)).unwrap_or(&b',')
-}
-
-/// The columns that the first record names.
-pub(super) fn header(
-    form: &DocumentForm,
-    at: (&str, u64),
-    record: &[&[u8]],
-) -> Result<TextColumns, Box<Problem>> {
-    let fields: Vec<String> =
-        record.iter().map(|field| String::from_utf8_lossy(field).trim().to_owned()).collect();
-    form.columns(at, &fields)?.ok_or_else(|| {
-        let found = format!("`{}`", shorten(&fields.join("`, `")));
-        let expected = "a first line that names the columns of the id and of the text";
-        Box::new(problem!(at, expected, found, NAMES_HINT))
-    })
-}
-
-/// True if a file begins with a header of documents.
-pub(super) fn has_header(form: &DocumentForm, input: &FileContent) -> bool {
-    let mut records = Records::new(input, delimiter(&input.bytes));
-    let Some((at, Ok(record))) = records.next() else { return false };
-    header(form, at, &record).is_ok()
 }
 
 fn row(columns: &TextColumns, at: (&str, u64), record: &[&[u8]]) -> Result<Passage, Box<Problem>> {

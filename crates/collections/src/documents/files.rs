@@ -2,24 +2,24 @@
 
 use clariq_core::{Checksum, Error, IoAction, bail, problem};
 use clariq_files::Source;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-/// The endings of files of documents, before those of packing.
-const FORMS: [&str; 5] = [".jsonl", ".ndjson", ".json", ".tsv", ".trecweb"];
+/// The endings of files of records, before those of packing.
+const FORMS: [&str; 5] = ["jsonl", "ndjson", "json", "tsv", "trecweb"];
+const CSV: &str = "csv";
 
 /// The endings of files that are a document each.
-const TEXTS: [&str; 2] = [".md", ".txt"];
-
-/// The endings of files of records to which a program has added another.
-const HIDDEN: [&str; 4] = [".jsonl.txt", ".json.txt", ".tsv.txt", ".csv.txt"];
+const TEXTS: [&str; 2] = ["md", "txt"];
 
 /// The endings of packing; empty for plain files.
 pub const PACKED: [&str; 4] = ["", ".gz", ".zst", ".zip"];
 
 /// Packings that are not read.
-const NOT_READ: [&str; 4] = [".bz2", ".xz", ".lz4", ".7z"];
+const NOT_READ: [&str; 4] = ["bz2", "xz", "lz4", "7z"];
 
 /// The kind of a file, according to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,22 +43,35 @@ impl DocumentFileKind {
         if name.starts_with('.') || name.ends_with(".run.json") {
             return Self::Other;
         }
-        let is_of = |forms: &[&str], packings: &[&str]| {
-            let mut plain = packings.iter().filter_map(|ending| name.strip_suffix(ending));
-            plain.any(|name| forms.iter().any(|form| name.ends_with(form)))
-        };
-        if is_of(&FORMS, &PACKED) {
-            Self::Documents
-        } else if is_of(&[".csv"], &PACKED) {
-            Self::Csv
-        } else if is_of(&TEXTS, &PACKED) && !is_of(&HIDDEN, &PACKED) {
-            Self::Text
-        } else if is_of(&FORMS, &NOT_READ) {
-            Self::NotRead
-        } else {
-            Self::Other
+        let (plain, ending) = cut_ending(&name);
+        if PACKED[1..].iter().any(|packed| packed.strip_prefix('.') == Some(ending)) {
+            return Self::of_plain(plain);
         }
+        if NOT_READ.contains(&ending) && Self::of_plain(plain) == Self::Documents {
+            return Self::NotRead;
+        }
+        Self::of_plain(&name)
     }
+
+    /// The kind of a file that is not packed.
+    fn of_plain(name: &str) -> Self {
+        let (rest, ending) = cut_ending(name);
+        if FORMS.contains(&ending) {
+            return Self::Documents;
+        }
+        if ending == CSV {
+            return Self::Csv;
+        }
+        // Some programs add an ending to the name of a file of records.
+        let is_text = TEXTS.contains(&ending)
+            && !matches!(cut_ending(rest).1, "jsonl" | "json" | "tsv" | "csv");
+        if is_text { Self::Text } else { Self::Other }
+    }
+}
+
+/// A name without what follows its last point, and this.
+fn cut_ending(name: &str) -> (&str, &str) {
+    name.rsplit_once('.').unwrap_or((name, ""))
 }
 
 fn is_table(path: &Path) -> bool {
@@ -81,23 +94,21 @@ pub struct DocumentFolder {
 impl DocumentFolder {
     /// Lists a folder. A file of documents in a packing that is not read is an error.
     pub fn list(folder: &Path) -> Result<Self, Error> {
-        Self::list_by(folder, true)
+        Self::of(&Listings::default(), folder)
     }
 
-    /// Lists a folder; files in a packing that is not read count as not read.
-    pub(crate) fn list_any(folder: &Path) -> Result<Self, Error> {
-        Self::list_by(folder, false)
-    }
-
-    fn list_by(folder: &Path, refuses: bool) -> Result<Self, Error> {
+    /// The folder in listings.
+    pub(crate) fn of(listings: &Listings, folder: &Path) -> Result<Self, Error> {
         let mut listed = Self::default();
-        listed.add(folder, refuses)?;
-        listed.documents.sort();
-        listed.texts.sort();
-        if refuses {
-            listed.documents = each_once(folder, listed.documents)?;
-        }
-        listed.unread.sort();
+        listed.add(listings, folder, true)?;
+        listed.documents = each_once(folder, listed.documents)?;
+        Ok(listed)
+    }
+
+    /// The folder in listings; files in a packing that is not read count as not read.
+    pub(crate) fn of_any(listings: &Listings, folder: &Path) -> Result<Self, Error> {
+        let mut listed = Self::default();
+        listed.add(listings, folder, false)?;
         Ok(listed)
     }
 
@@ -113,21 +124,23 @@ impl DocumentFolder {
         self
     }
 
-    fn add(&mut self, folder: &Path, refuses: bool) -> Result<(), Error> {
-        for (path, is_folder) in entries_with_kinds(folder)? {
-            if is_folder {
-                refuse_loop(folder, &path)?;
-                self.add(&path, refuses)?;
+    /// Adds the files of a folder. As its entries are sorted, so are they.
+    fn add(&mut self, listings: &Listings, folder: &Path, refuses: bool) -> Result<(), Error> {
+        for (path, is_folder) in listings.entries(folder)?.iter() {
+            if *is_folder {
+                refuse_loop(folder, path)?;
+                self.add(listings, path, refuses)?;
                 continue;
             }
-            match DocumentFileKind::of(&path) {
-                DocumentFileKind::Documents | DocumentFileKind::Csv => self.documents.push(path),
-                DocumentFileKind::Text if !is_description(&path) => self.texts.push(path),
-                DocumentFileKind::NotRead if refuses => return Err(packing_not_read(&path)),
+            let files = match DocumentFileKind::of(path) {
+                DocumentFileKind::Documents | DocumentFileKind::Csv => &mut self.documents,
+                DocumentFileKind::Text if !is_description(path) => &mut self.texts,
+                DocumentFileKind::NotRead if refuses => return Err(packing_not_read(path)),
                 DocumentFileKind::NotRead | DocumentFileKind::Text | DocumentFileKind::Other => {
-                    self.unread.push(path);
+                    &mut self.unread
                 }
-            }
+            };
+            files.push(path.clone());
         }
         Ok(())
     }
@@ -187,23 +200,43 @@ pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(entries_with_kinds(folder)?.into_iter().map(|(path, _)| path).collect())
 }
 
-/// The entries of a folder, true for those that are folders or links to folders. The listing of a folder has
-/// the kinds of its entries, so that a file is not asked for.
-pub(crate) fn entries_with_kinds(folder: &Path) -> Result<Vec<(PathBuf, bool)>, Error> {
+/// The entries of folders, each of which is listed at most once.
+#[derive(Default)]
+pub(crate) struct Listings(RefCell<HashMap<PathBuf, Entries>>);
+
+/// The entries of a folder whose names do not begin with a dot, sorted; true for those that are folders or
+/// links to folders.
+pub(crate) type Entries = Rc<[(PathBuf, bool)]>;
+
+impl Listings {
+    /// The entries of a folder.
+    pub(crate) fn entries(&self, folder: &Path) -> Result<Entries, Error> {
+        if let Some(entries) = self.0.borrow().get(folder) {
+            return Ok(Rc::clone(entries));
+        }
+        let entries: Entries = entries_with_kinds(folder)?.into();
+        self.0.borrow_mut().insert(folder.to_owned(), Rc::clone(&entries));
+        Ok(entries)
+    }
+}
+
+/// Lists a folder. The listing has the kinds of its entries, so that a file is not asked for.
+fn entries_with_kinds(folder: &Path) -> Result<Vec<(PathBuf, bool)>, Error> {
     let refused = Error::io(IoAction::Read, folder);
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(&refused)? {
         let entry = entry.map_err(&refused)?;
-        if entry.file_name().to_string_lossy().starts_with('.') {
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(b".") {
             continue;
         }
         let kind = entry.file_type().map_err(&refused)?;
-        let path = entry.path();
-        let is_folder = kind.is_dir() || kind.is_symlink() && path.is_dir();
-        found.push((path, is_folder));
+        let is_folder = kind.is_dir() || kind.is_symlink() && entry.path().is_dir();
+        found.push((name, is_folder));
     }
-    found.sort();
-    Ok(found)
+    // Names compare faster than paths, of which each part would be compared.
+    found.sort_unstable();
+    Ok(found.into_iter().map(|(name, is_folder)| (folder.join(name), is_folder)).collect())
 }
 
 /// The beginnings of names of files that describe others.

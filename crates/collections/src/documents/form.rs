@@ -12,8 +12,9 @@ use std::sync::OnceLock;
 pub(crate) const NAMES_FILE: &str = "collection.toml";
 
 /// How to name the keys or columns of documents whose usual names do not tell them.
-pub(crate) const NAMES_HINT: &str = "`collection.toml` in the data folder names them: [documents] id = \"sku\", text = \
-                                     [\"title\", \"body\"] (reference, Formats)";
+pub(crate) const NAMES_HINT: &str = "`collection.toml` in the data folder says which columns or keys are the id and \
+                                     the text: [documents] id = \"sku\", text = [\"title\", \"body\"]; files of \
+                                     anything else lie elsewhere (reference, Formats)";
 
 /// How the documents of a collection are read.
 #[derive(Debug, Default)]
@@ -79,11 +80,6 @@ impl DocumentForm {
         Ok(Self { named: Some(named.documents), ..Self::default() })
     }
 
-    /// True if a person has named the keys or columns.
-    pub(crate) fn is_named(&self) -> bool {
-        self.named.is_some()
-    }
-
     pub(super) fn named(&self) -> Option<&NamedKeys> {
         self.named.as_ref()
     }
@@ -93,7 +89,7 @@ impl DocumentForm {
         self.seen.get_or_init(|| (id.to_owned(), texts.iter().map(|&it| it.to_owned()).collect()));
     }
 
-    pub(crate) fn note_columns<S: AsRef<str>>(&self, columns: &TextColumns, header: &[S]) {
+    fn note_columns<S: AsRef<str>>(&self, columns: &TextColumns, header: &[S]) {
         let (id, texts) = columns.names(header);
         self.note(&id, &texts.iter().map(String::as_str).collect::<Vec<_>>());
     }

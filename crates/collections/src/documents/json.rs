@@ -88,56 +88,75 @@ pub(super) fn parse_line(
     document(form, at, &Object::parse(at, line.as_bytes())?)
 }
 
-/// The document of an object: the keys `id` and `text` by their usual names, with a title before the text, as
-/// in BEIR; or `doc_id`, `passage_id`, `passage_text`, as iKAT releases passages.
-pub(super) fn document(
-    form: &DocumentForm,
-    at: FileLine,
-    object: &Object,
-) -> Result<Passage, Box<Problem>> {
-    if let Some(named) = form.named() {
-        let Some(id) = object.get(&named.id) else {
-            let expected = format!("a key `{}`, which `{NAMES_FILE}` names", named.id);
-            return Err(Box::new(problem!(at, expected, (without_key("it", object)))));
+/// The document of an object.
+fn document(form: &DocumentForm, at: FileLine, object: &Object) -> Result<Passage, Box<Problem>> {
+    let DocumentKeys { ids, texts } = DocumentKeys::of(form, at, object)?;
+    if let [(id, _)] = ids[..] {
+        form.note(id, &texts.iter().map(|(key, _)| *key).collect::<Vec<_>>());
+    }
+    let ids: Vec<String> = ids.into_iter().map(|key| id_of(at, key)).collect::<Result<_, _>>()?;
+    let texts: Vec<&str> =
+        texts.into_iter().map(|key| text_of(at, key)).collect::<Result<_, _>>()?;
+    passage(at, ids.join(":"), &texts.join(" "))
+}
+
+/// The keys of an object that tell a document.
+pub(super) struct DocumentKeys<'o> {
+    /// The id; of passages as iKAT releases them, the page and the number of the passage.
+    ids: Vec<(&'o str, &'o Value)>,
+    /// The title, if there is one, and the text.
+    texts: Vec<(&'o str, &'o Value)>,
+}
+
+impl<'o> DocumentKeys<'o> {
+    /// Finds them by the names that a person has given, by the usual names of an id and of a text with a title
+    /// before it, as in BEIR, or by `doc_id`, `passage_id` and `passage_text`, as iKAT releases passages.
+    pub(super) fn of(
+        form: &DocumentForm,
+        at: FileLine,
+        object: &'o Object,
+    ) -> Result<Self, Box<Problem>> {
+        if let Some(named) = form.named() {
+            let Some(id) = object.get(&named.id) else {
+                let expected = format!("a key `{}`, which `{NAMES_FILE}` names", named.id);
+                return Err(Box::new(problem!(at, expected, (without_key("it", object)))));
+            };
+            let names = named.text.names();
+            let texts: Vec<_> = names.iter().filter_map(|name| object.get(name)).collect();
+            if texts.is_empty() {
+                let names = names.join("` or `");
+                let expected = format!("a key `{names}`, which `{NAMES_FILE}` names");
+                return Err(Box::new(problem!(at, expected, (without_key("them", object)))));
+            }
+            return Ok(Self { ids: vec![id], texts });
+        }
+        let text = find(object, at, Role::Text)?;
+        if let (Some(page), Some(number)) = (object.get("doc_id"), object.get("passage_id")) {
+            let Some(text) = object.get("passage_text").or(text) else {
+                let expected = "the key `passage_text` beside `doc_id` and `passage_id`";
+                return Err(Box::new(problem!(at, expected, "an object without it")));
+            };
+            return Ok(Self { ids: vec![page, number], texts: vec![text] });
+        }
+        let Some(id) = find(object, at, Role::DocumentId)? else {
+            return Err(Box::new(problem!(at, "a key `id`", (without_key("it", object)))));
         };
-        let names = named.text.names();
-        let keys: Vec<_> = names.iter().filter_map(|name| object.get(name)).collect();
-        if keys.is_empty() {
-            let expected = format!("a key `{}`, which `{NAMES_FILE}` names", names.join("` or `"));
+        let title = object.find(at, Role::Title)?;
+        // The text may be at any further key, unless one is there and has none.
+        let has_further = object.keys().count() > 1 + usize::from(title.is_some());
+        let title_is_text = title.is_some() && (!has_further || object.has_null(Role::Text));
+        let texts: Vec<_> = title.into_iter().chain(text).collect();
+        if text.is_none() && !title_is_text {
+            let expected = "a key `contents` or `text`";
             return Err(Box::new(problem!(at, expected, (without_key("them", object)))));
         }
-        form.note(&named.id, &names.iter().map(String::as_str).collect::<Vec<_>>());
-        let texts: Vec<&str> =
-            keys.into_iter().map(|key| text_of(at, key)).collect::<Result<_, _>>()?;
-        return passage(at, id_of(at, id)?, &texts.join(" "));
+        Ok(Self { ids: vec![id], texts })
     }
-    let text = find(object, at, Role::Text)?;
-    if let (Some(page), Some(number)) = (object.get("doc_id"), object.get("passage_id")) {
-        let Some(text) = object.get("passage_text").or(text) else {
-            let expected = "the key `passage_text` beside `doc_id` and `passage_id`";
-            return Err(Box::new(problem!(at, expected, "an object without it")));
-        };
-        let id = format!("{}:{}", id_of(at, page)?, id_of(at, number)?);
-        return passage(at, id, text_of(at, text)?);
-    }
-    let Some(id) = find(object, at, Role::DocumentId)? else {
-        return Err(Box::new(problem!(at, "a key `id`", (without_key("it", object)))));
-    };
-    let Some(text) = text else {
-        let expected = "a key `contents` or `text`";
-        return Err(Box::new(problem!(at, expected, (without_key("them", object)))));
-    };
-    let title = object.find(at, Role::Title)?;
-    let texts: Vec<(&str, _)> = title.into_iter().chain([text]).collect();
-    form.note(id.0, &texts.iter().map(|(key, _)| *key).collect::<Vec<_>>());
-    let words: Vec<&str> =
-        texts.into_iter().map(|key| text_of(at, key)).collect::<Result<_, _>>()?;
-    passage(at, id_of(at, id)?, &words.join(" "))
 }
 
 /// Describes an object without a key, by the keys that it has.
 fn without_key(what: &str, object: &Object) -> String {
-    format!("an object without {what}, or `null` there{}", object.described())
+    format!("an object without {what}{}", object.described())
 }
 
 /// The key with a role. Where two may be meant, a person can name the one that is.

@@ -2,8 +2,8 @@
 
 use crate::data_dir::{may_hold_data, paths_of};
 use crate::documents::{
-    DocumentFileKind, DocumentFolder, DocumentForm, PACKED, each_once, entries_with_kinds,
-    is_description, packing_not_read, two_files,
+    DocumentFileKind, DocumentFolder, DocumentForm, Listings, PACKED, each_once, is_description,
+    packing_not_read, two_files,
 };
 use crate::{DataDir, PerSplit, Split};
 use clariq_core::{Error, ProblemKind, SplitRole, bail, problem};
@@ -34,10 +34,13 @@ const REQUESTS: [&str; 3] = ["requests", "queries", "topics"];
 const OF_REQUESTS: [&str; 4] = [".jsonl", ".ndjson", ".tsv", ".csv"];
 
 /// The endings of files of judgements.
-const OF_JUDGEMENTS: [&str; 3] = [".tsv", ".txt", ".csv"];
+const OF_JUDGEMENTS: [&str; 4] = [".tsv", ".txt", ".csv", ".jsonl"];
 
 /// A folder of a user.
-pub(crate) struct Folder<'a>(&'a Path);
+pub(crate) struct Folder<'a> {
+    path: &'a Path,
+    listings: Listings,
+}
 
 /// The files of the documents of a folder.
 pub(crate) struct DocumentFiles {
@@ -64,14 +67,14 @@ pub(super) struct SplitFiles {
 impl<'a> Folder<'a> {
     pub(crate) fn of(data: &'a DataDir) -> Option<Self> {
         match data {
-            DataDir::Folder(folder) => Some(Self(folder)),
+            DataDir::Folder(path) => Some(Self { path, listings: Listings::default() }),
             DataDir::Sample(_) => None,
         }
     }
 
     /// The files of that name, plain and packed. A dangling link counts as a file.
     fn files(&self, name: &str) -> Vec<PathBuf> {
-        paths_of(self.0, &[""], name)
+        paths_of(self.path, &[""], name)
     }
 
     /// The file that has one of these names. Two of them are an error, because it is not clear
@@ -80,7 +83,7 @@ impl<'a> Folder<'a> {
         let mut found: Vec<PathBuf> = names.iter().flat_map(|name| self.files(name)).collect();
         found.retain(|path| !path.is_dir());
         if let [one, other, ..] = &found[..] {
-            return Err(two_files(self.0, what, one, other));
+            return Err(two_files(self.path, what, one, other));
         }
         Ok(found.pop().map(Source::Path))
     }
@@ -93,20 +96,24 @@ impl<'a> Folder<'a> {
 
     /// The first of the files that begins with a document.
     fn begins_with_document(&self, files: &[PathBuf]) -> Option<PathBuf> {
-        // A fault of the file that names keys is told when documents are read.
-        let form = DocumentForm::of(&DataDir::Folder(self.0.to_owned())).unwrap_or_default();
-        files.iter().find(|path| form.begins_with_document(path)).cloned()
+        let form = self.form();
+        files.iter().find(|path| form.check_beginning(path).is_ok()).cloned()
+    }
+
+    /// The form of the documents. A fault of the file that names keys is told when they are read.
+    fn form(&self) -> DocumentForm {
+        DocumentForm::of(&DataDir::Folder(self.path.to_owned())).unwrap_or_default()
     }
 
     /// The files of all documents, and the folders of such files.
     fn named_documents(&self) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> = DOCUMENTS.iter().flat_map(|name| self.files(name)).collect();
         for name in FOLDERS {
-            let folder = self.0.join(name);
+            let folder = self.path.join(name);
             if !folder.is_dir() {
                 continue;
             }
-            let is_empty = DocumentFolder::list(&folder)
+            let is_empty = DocumentFolder::of(&self.listings, &folder)
                 .is_ok_and(|listed| listed.documents.is_empty() && listed.texts.is_empty());
             if !is_empty {
                 paths.push(folder);
@@ -115,16 +122,21 @@ impl<'a> Folder<'a> {
         paths
     }
 
-    /// The files of records in the folder itself that may contain documents, by their names.
+    /// The files of records in the folder itself that may contain documents, by their names. Of tables, those
+    /// with a header of documents: without one, any two columns look like them.
     fn loose_files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
-        for (path, is_folder) in entries_with_kinds(self.0).unwrap_or_default() {
+        let form = self.form();
+        for (path, is_folder) in self.entries(self.path) {
             let name = file_name(&path);
-            let is_other = OTHERS.iter().any(|other| name.starts_with(other))
-                || PACKED.iter().any(|ending| name.ends_with(&format!(".tsv{ending}")));
+            let is_other = OTHERS.iter().any(|other| name.starts_with(other));
             let kind = DocumentFileKind::of(&path);
             let is_of_records = matches!(kind, DocumentFileKind::Documents | DocumentFileKind::Csv);
-            if !is_folder && !is_other && is_of_records {
+            if is_folder || is_other || !is_of_records {
+                continue;
+            }
+            let is_table = PACKED.iter().any(|ending| name.ends_with(&format!(".tsv{ending}")));
+            if !is_table || form.check_beginning(&path).is_ok() {
                 files.push(path);
             }
         }
@@ -135,26 +147,36 @@ impl<'a> Folder<'a> {
     /// descriptions nothing else: a folder of notes, and none of a program.
     fn texts_alone(&self) -> Option<Vec<PathBuf>> {
         let mut texts = Vec::new();
-        let mut folders = vec![self.0.to_owned()];
-        while let Some(folder) = folders.pop() {
-            for (path, is_folder) in entries_with_kinds(&folder).ok()? {
-                let name = file_name(&path);
-                let is_other = OTHERS.iter().any(|other| name.starts_with(other));
-                if is_description(&path) || is_other && folder == *self.0 {
-                    continue;
+        let is_alone = self.add_texts(self.path, &mut texts);
+        (is_alone && texts.len() > 1).then_some(texts)
+    }
+
+    /// Adds the texts of a folder in the order of their paths. False if there is anything else.
+    fn add_texts(&self, folder: &Path, texts: &mut Vec<PathBuf>) -> bool {
+        let Ok(entries) = self.listings.entries(folder) else { return false };
+        for (path, is_folder) in entries.iter() {
+            let name = file_name(path);
+            let is_other = OTHERS.iter().any(|other| name.starts_with(other));
+            if is_description(path) || is_other && folder == self.path {
+                continue;
+            }
+            // A folder of documents below is that of a collection; a link may lead anywhere.
+            if *is_folder && !path.is_symlink() && !FOLDERS.contains(&&*name) {
+                if !self.add_texts(path, texts) {
+                    return false;
                 }
-                // A folder of documents below is that of a collection; a link may lead anywhere.
-                if is_folder && !path.is_symlink() && !FOLDERS.contains(&&*name) {
-                    folders.push(path);
-                } else if !is_folder && DocumentFileKind::of(&path) == DocumentFileKind::Text {
-                    texts.push(path);
-                } else {
-                    return None;
-                }
+            } else if !is_folder && DocumentFileKind::of(path) == DocumentFileKind::Text {
+                texts.push(path.clone());
+            } else {
+                return false;
             }
         }
-        texts.sort();
-        (texts.len() > 1).then_some(texts)
+        true
+    }
+
+    /// The entries of a folder; none if it cannot be listed.
+    fn entries(&self, folder: &Path) -> Vec<(PathBuf, bool)> {
+        self.listings.entries(folder).map(|entries| entries.to_vec()).unwrap_or_default()
     }
 
     /// The files of the documents. If one of the files in the folder itself begins with a document, all of
@@ -166,9 +188,9 @@ impl<'a> Folder<'a> {
         loose.retain(|path| !named.contains(path));
         let first_loose = self.begins_with_document(&loose);
         let (files, texts_in) = match (&named[..], first_loose) {
-            ([], Some(_)) => (each_once(self.0, loose)?, None),
+            ([], Some(_)) => (each_once(self.path, loose)?, None),
             ([one], None) if one.is_dir() => {
-                let listed = DocumentFolder::list(one)?;
+                let listed = DocumentFolder::of(&self.listings, one)?;
                 match (listed.documents.first(), listed.texts.first()) {
                     (Some(record), Some(text)) => {
                         let found = format!("`{}` and `{}`", record.display(), text.display());
@@ -184,15 +206,15 @@ impl<'a> Folder<'a> {
                 }
             }
             ([one], None) => (vec![one.clone()], None),
-            ([one, other, ..], _) => return Err(two_files(self.0, "documents", one, other)),
-            ([one], Some(other)) => return Err(two_files(self.0, "documents", one, &other)),
+            ([one, other, ..], _) => return Err(two_files(self.path, "documents", one, other)),
+            ([one], Some(other)) => return Err(two_files(self.path, "documents", one, &other)),
             ([], None) => {
                 if let Some(texts) = self.texts_alone() {
-                    return Ok(DocumentFiles::new(texts, Some(self.0.to_owned())));
+                    return Ok(DocumentFiles::new(texts, Some(self.path.to_owned())));
                 }
                 let hint = "the documentation lists the forms of documents of your own (reference, Formats)";
                 let found = "none that begins with a document";
-                let problem = problem!(self.0, "files of documents", found, hint);
+                let problem = problem!(self.path, "files of documents", found, hint);
                 return Err(problem.kind(ProblemKind::MissingFile).into());
             }
         };
@@ -211,8 +233,8 @@ impl<'a> Folder<'a> {
 
     /// The files in the folder itself and in `qrels` below it.
     fn data_files(&self) -> Vec<PathBuf> {
-        let mut files = entries_with_kinds(self.0).unwrap_or_default();
-        files.extend(entries_with_kinds(&self.0.join("qrels")).unwrap_or_default());
+        let mut files = self.entries(self.path);
+        files.extend(self.entries(&self.path.join("qrels")));
         files.into_iter().filter(|(_, is_folder)| !is_folder).map(|(path, _)| path).collect()
     }
 
@@ -223,7 +245,7 @@ impl<'a> Folder<'a> {
             read.insert(requests.name());
             read.extend(qrels.as_ref().map(Source::name));
         }
-        let listed = DocumentFolder::list_any(self.0)?;
+        let listed = DocumentFolder::of_any(&self.listings, self.path)?;
         let mut unread = [listed.documents, listed.texts, listed.unread].concat();
         unread.sort();
         unread.retain(|path| may_hold_data(path) && !read.contains(&Source::new(path).name()));
@@ -247,7 +269,7 @@ impl<'a> Folder<'a> {
     pub(super) fn split_names(&self) -> Vec<String> {
         let mut found = BTreeSet::new();
         for path in self.data_files() {
-            let in_qrels = path.parent() != Some(self.0);
+            let in_qrels = path.parent() != Some(self.path);
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             if let Some(split) = split_of_file(&name, in_qrels) {
                 found.insert((role_of(split), split.to_owned()));

@@ -3,6 +3,7 @@
 mod files;
 mod forms;
 mod other_tools;
+mod records;
 
 use clariq_collections::evaluation::{Answers, ScoreOptions};
 use clariq_collections::{Collection, DataDir, Split};

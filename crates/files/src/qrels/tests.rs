@@ -28,6 +28,42 @@ fn the_form_of_beir_has_a_header_and_three_fields() {
 }
 
 #[test]
+fn a_header_may_have_semicolons_and_one_without_a_grade_is_told() {
+    let read = |text: &str| read_qrels(&Source::memory("a.csv", text.as_bytes()));
+    let found = read("qid;docid;rel;note\nq1;d1;2;\"a; b\"\n").unwrap();
+    assert_eq!(found, [judged("q1", "d1", 2)]);
+    for header in ["query_id,doc_id", "query_id;doc_id", "query_id\tdoc_id", "query_id doc_id"] {
+        let problem = read(&format!("{header}\nq1,d1\n")).unwrap_err().to_problem();
+        assert_eq!(problem.expected, "names of the columns of topics, documents and grades");
+    }
+}
+
+#[test]
+fn a_json_object_on_each_line_is_a_judgement_and_other_json_is_told() {
+    let read = |text: &str| read_qrels(&Source::memory("a.jsonl", text.as_bytes()));
+    let found = read(
+        "{\"query-id\": \"q 1\\u0030\", \"corpus-id\": 7, \"score\": 2, \"note\": null}\n"
+            .replace(' ', "")
+            .as_str(),
+    );
+    assert_eq!(found.unwrap(), [judged("q10", "7", 2)]);
+    for (line, told) in [
+        ("{\"qid\": \"q\", \"docid\": \"d\"}", "keys with topics, documents and grades"),
+        ("{\"qid\": \"q\", \"docid\": \"d\", \"rel\": 1, \"label\": 1}", "one key each for"),
+        (
+            "{\"qid\": \"q\", \"docid\": \"d e\", \"rel\": 1}",
+            "ids of topics and documents without blanks",
+        ),
+        ("{\"qid\": \"q\", \"docid\": \"d\", \"rel\": 0.5}", "a whole number as relevance"),
+        ("{\"q1\": {\"d1\": 1}}", "lines of fields with blanks between them"),
+        ("[{\"qid\": \"q\"}]", "lines of fields with blanks between them"),
+    ] {
+        let problem = read(&format!("{line}\n")).unwrap_err().to_problem();
+        assert!(problem.expected.starts_with(told), "{line}: {problem}");
+    }
+}
+
+#[test]
 fn three_fields_have_no_constant() {
     let text = "0_8\tp:1 \t2\n0_8\tp:2\t0\n";
     let found = read_qrels(&Source::memory("a.txt", text.as_bytes())).unwrap();

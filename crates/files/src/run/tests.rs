@@ -75,7 +75,6 @@ fn runs_in_json_are_named_as_such() {
         ("{\"1\":{\"d\":2.5}}\n", object),
         ("{\n  \"1\": {\n    \"d\": 2.5\n  }\n}\n", object),
         ("{}", object),
-        ("{\"qid\":\"1\",\"docno\":\"d\"}\n{\"qid\":\"2\",\"docno\":\"d\"}\n", object),
         ("[{\"qid\":\"1\",\"docno\":\"d\",\"score\":2.5}]", "a JSON array"),
         ("[]\n", "a JSON array"),
     ] {
@@ -84,6 +83,10 @@ fn runs_in_json_are_named_as_such() {
         assert!(problem.hint.starts_with("write a line for each document"), "{}", problem.hint);
     }
     assert!(parse("[1 0 d 1 9 t\n{2} 0 d 1 9 [x]\n").is_ok(), "ids with brackets");
+    let lines = "{\"qid\":1,\"docno\":\"d\",\"score\":2.5,\"text\":\"x\"}\n\n{\"qid\":\"2\",\"docno\":\"e\",\"score\":2}\n";
+    assert_eq!(parse(lines).unwrap().lines, parse("1 0 d 1 2.5 t\n\n2 0 e 1 2 t\n").unwrap().lines);
+    let problem = parse("{\"qid\":\"1\",\"docno\":\"d\"}\n").unwrap_err().to_problem();
+    assert_eq!(problem.expected, "keys with topics, documents and scores");
 }
 
 #[test]

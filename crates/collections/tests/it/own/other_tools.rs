@@ -59,7 +59,7 @@ fn a_text_that_is_null_is_named() {
     for text in ["null", "NaN"] {
         let document = format!("{{\"id\": \"a\", \"text\": {text}}}\n");
         let refused = refusal(&[("documents.jsonl", &document)]);
-        assert!(refused.contains("or `null` there"), "{refused}");
+        assert!(refused.contains("its keys are `id`, `text` (null)"), "{refused}");
     }
 }
 
@@ -135,7 +135,7 @@ fn csv_is_read_as_spreadsheets_and_pandas_write_it() {
         (
             "sku,name\n1,tea\n",
             "documents.csv:1: expected a first line that names the columns of the id and of the text, \
-             found `sku`, `name` `collection.toml` in the data folder names them",
+             found `sku`, `name` `collection.toml` in the data folder says which",
         ),
         (
             "docid,docno,text\n1,a,tea\n",
@@ -303,13 +303,13 @@ fn lines_that_are_no_documents_are_named_by_what_they_are() {
         (
             "documents.jsonl",
             "{\"id\": \"a\", \"page_content\": \"one\"}\n",
-            "an object without them, or `null` there: its keys are `id`, `page_content`",
+            "an object without them: its keys are `id`, `page_content`",
             "a line is",
         ),
         (
             "documents.jsonl",
             "{\"text\": \"one\"}\n",
-            "an object without it, or `null` there: its key is `text`",
+            "an object without it: its key is `text`",
             "a line is",
         ),
         (
