@@ -14,8 +14,44 @@ pub struct CheckReport {
     pub absent: Vec<String>,
     /// Remarks on how files were read.
     pub notes: Vec<String>,
+    /// Texts of documents, to tell their language.
+    pub texts: TextSample,
     /// The problems in the order of files and lines: errors, which a reader would refuse, and warnings.
     pub findings: Findings,
+}
+
+/// Texts from among those that were read, spread evenly over all of them.
+#[derive(Debug, Clone, Default)]
+pub struct TextSample {
+    texts: Vec<String>,
+    read: usize,
+    /// The binary logarithm of the distance of one text to the next.
+    sparsity: u32,
+}
+
+impl TextSample {
+    /// The most texts that are kept; an even number.
+    const MOST: usize = 400;
+
+    /// The texts.
+    pub fn texts(&self) -> &[String] {
+        &self.texts
+    }
+
+    pub(crate) fn add(&mut self, text: &str) {
+        if self.read.trailing_zeros() >= self.sparsity {
+            if self.texts.len() == Self::MOST {
+                let mut is_kept = false;
+                self.texts.retain(|_| {
+                    is_kept = !is_kept;
+                    is_kept
+                });
+                self.sparsity += 1;
+            }
+            self.texts.push(text.to_owned());
+        }
+        self.read += 1;
+    }
 }
 
 impl CheckReport {
@@ -70,6 +106,27 @@ impl CheckReport {
                 Ok(None)
             }
             Err(error) => Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_spread_evenly_over_all_texts() {
+        for all in [0, 1, 399, 400, 401, 1000, 5000] {
+            let mut sample = TextSample::default();
+            for number in 0..all {
+                sample.add(&number.to_string());
+            }
+            let step = 1 << sample.sparsity;
+            let expected: Vec<String> = (0..all).step_by(step).map(|it| it.to_string()).collect();
+            assert_eq!(sample.texts(), expected, "{all}");
+            assert!(
+                all / step <= TextSample::MOST && (step == 1 || all / step >= TextSample::MOST / 2)
+            );
         }
     }
 }

@@ -137,14 +137,14 @@ impl Tracks {
         found.copied().ok_or_else(|| self.unrecognised(data).into())
     }
 
-    /// Counts the files of the collection in a data folder among the inputs, which no output replaces,
-    /// and refuses outputs beside them that would be taken for data.
-    pub fn protect(&self, data: &DataDir) {
+    /// Counts the files of a data folder with this kind of collection among the inputs, which no output
+    /// replaces, and refuses outputs beside them that would be taken for data.
+    pub fn protect(data: &DataDir, kind: Option<&Kind>) {
         let mut folders = HashSet::new();
         if let DataDir::Folder(folder) = data {
             folders.insert(folder.clone());
         }
-        for file in self.kind_of(data).map(|kind| (kind.files)(data)).unwrap_or_default() {
+        for file in kind.map(|kind| (kind.files)(data)).unwrap_or_default() {
             if let Source::Path(path) = file {
                 clariq_files::protect(&path);
                 folders.extend(path.parent().map(Path::to_owned));

@@ -49,7 +49,7 @@ pub use answer::{
     ResponseLimit, Sight, SubmissionForm, SubmittedAnswer, Submitter, SystemClass, WrittenResponse,
     ranking_path,
 };
-pub use check::CheckReport;
+pub use check::{CheckReport, TextSample};
 pub use columns::IdTextTable;
 pub use conversations::{ConversationForm, SkippedRecords};
 pub use data_dir::{DataDir, EmbeddedFile};

@@ -291,10 +291,10 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
         bail!("--data", "one folder", found, hint);
     }
     if all.is_empty() {
-        clariq_tracks::TRACKS.protect(&settings.data.first);
+        settings.data.protect();
     }
     for one in &all {
-        clariq_tracks::TRACKS.protect(&one.data.first);
+        one.data.protect();
     }
     // Scoring takes milliseconds on one thread, and starting others may take longer than that. For
     // the rest, this could only fail if there were a pool already.

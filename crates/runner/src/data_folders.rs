@@ -1,6 +1,7 @@
 //! The data folders of a command: those that `--data` names, or the usual one.
 
-use clariq_collections::{DataDir, Kind};
+use clariq_collections::{Collection, DataDir, Kind, Tracks};
+use clariq_core::{Result, TextKeeper};
 use clariq_tracks::TRACKS;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,8 @@ pub(crate) const USUAL_DATA: &str = TRACKS.kinds()[0].usual;
 pub(crate) struct DataFolders {
     /// The data folder, or the first of several.
     pub(crate) first: DataDir,
+    /// The kind of the collection in it, if it has one.
+    kind: Option<&'static Kind>,
     /// All folders that were named.
     named: Vec<PathBuf>,
 }
@@ -28,26 +31,49 @@ fn collections_in(folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// The folder, or the only collection in it if it is none itself.
-fn collection_at(folder: &Path) -> PathBuf {
-    if TRACKS.kind_of(&DataDir::Folder(folder.to_owned())).is_ok() {
-        return folder.to_owned();
+/// The folder, or the only collection in it if it is none itself, with the kind of the collection.
+fn collection_at(folder: &Path) -> (DataDir, Option<&'static Kind>) {
+    let data = DataDir::Folder(folder.to_owned());
+    let kind = TRACKS.kind_of(&data).ok();
+    if kind.is_none()
+        && let [only] = &collections_in(folder)[..]
+    {
+        let data = DataDir::Folder(only.clone());
+        let kind = TRACKS.kind_of(&data).ok();
+        return (data, kind);
     }
-    match &collections_in(folder)[..] {
-        [only] => only.clone(),
-        _ => folder.to_owned(),
-    }
+    (data, kind)
 }
 
 impl DataFolders {
     /// The folders that were named; an empty name, as of an unset variable of a shell, is none.
     pub(crate) fn new(mut named: Vec<PathBuf>) -> Self {
         named.retain(|folder| !folder.as_os_str().is_empty());
-        let first = match named.first() {
-            Some(folder) => DataDir::Folder(collection_at(folder)),
-            None => TRACKS.usual_data(),
-        };
-        Self { first, named }
+        if let Some(folder) = named.first() {
+            let (first, kind) = collection_at(folder);
+            return Self { first, kind, named };
+        }
+        let first = TRACKS.usual_data();
+        let kind = TRACKS.kind_of(&first).ok();
+        Self { first, kind, named }
+    }
+
+    /// Opens the collection in the data folder, with `keeper` for documents that are too many for memory.
+    pub(crate) fn open(&self, keeper: &dyn TextKeeper) -> Result<Box<dyn Collection>> {
+        match self.kind {
+            Some(kind) => (kind.open)(&self.first, Some(keeper)),
+            None => TRACKS.open_keeping(&self.first, keeper),
+        }
+    }
+
+    /// True if the collection in the data folder is of this kind.
+    pub(crate) fn is(&self, kind: &Kind) -> bool {
+        self.kind.is_some_and(|it| it.name == kind.name)
+    }
+
+    /// Protects the files of the data folder from outputs.
+    pub(crate) fn protect(&self) {
+        Tracks::protect(&self.first, self.kind);
     }
 
     pub(crate) fn all_named(&self) -> &[PathBuf] {
@@ -68,7 +94,7 @@ impl DataFolders {
     pub(crate) fn of_each(&self) -> Vec<Self> {
         let mut folders = self.named.clone();
         if let [folder] = &self.named[..] {
-            if TRACKS.kind_of(&self.first).is_ok() {
+            if self.kind.is_some() {
                 return Vec::new();
             }
             folders = collections_in(folder);
@@ -76,7 +102,9 @@ impl DataFolders {
         let is_only = folders.len() == 1;
         let each = folders.into_iter().map(|folder| {
             let named = if is_only { self.named.clone() } else { vec![folder.clone()] };
-            Self { first: DataDir::Folder(folder), named }
+            let first = DataDir::Folder(folder);
+            let kind = TRACKS.kind_of(&first).ok();
+            Self { first, kind, named }
         });
         each.collect()
     }

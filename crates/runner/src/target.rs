@@ -12,7 +12,7 @@ use clariq_tracks::TRACKS;
 /// Opens the collection in the data folder, and prints its name if the user named no folder.
 pub(crate) fn open_collection(settings: &Settings) -> Result<Box<dyn Collection>> {
     note_default_data(settings);
-    let collection = TRACKS.open_keeping(&settings.data.first, &TextStores::default())?;
+    let collection = settings.data.open(&TextStores::default())?;
     warn_of_unread(settings, &*collection);
     Ok(collection)
 }

@@ -150,7 +150,7 @@ pub fn check_documents(
     for file in files {
         let name = file.name();
         report.files.push(name.clone());
-        let findings = &mut report.findings;
+        let CheckReport { findings, texts, .. } = report;
         let read = form.for_each(file, |passage| {
             let passage = match passage {
                 Ok(passage) => passage,
@@ -163,6 +163,7 @@ pub fn check_documents(
             if let Some(problem) = fault(&name, &passage) {
                 findings.add(problem);
             }
+            texts.add(&passage.text);
             let at = Location::line(&name, passage.line);
             if let Some(before) = seen.get(&passage.id) {
                 findings.add(repeated(at, &passage.id, before));

@@ -90,9 +90,8 @@ fn check(settings: &Settings) -> Result<Outcome> {
     if report.findings.has_errors() {
         return Ok(Outcome::CheckFailed);
     }
-    let collection = open_collection(settings)?;
-    if collection.kind() == OWN.name
-        && let Some(note) = language::note(&*collection)?
+    if settings.data.is(&OWN)
+        && let Some(note) = language::note(report.texts.texts())
     {
         settings.note(&note);
     }

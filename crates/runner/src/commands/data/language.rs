@@ -1,26 +1,16 @@
 //! A note about documents in another language than the one that built-in systems analyse.
 
-use clariq_collections::Collection;
-use clariq_core::{Doc, Result};
 use clariq_index::Analyzer;
 
-/// The documents that are looked at, and the fewest words that say something.
-const SAMPLE: usize = 200;
+/// The fewest words that say something.
 const FEWEST_WORDS: usize = 200;
 
 /// Texts in a language have more stop words of it than this; lists of products may have fewer.
 const USUAL_SHARE: f64 = 0.15;
 
 /// A note if stop words of another language are more than twice as frequent as those of English.
-pub(super) fn note(collection: &dyn Collection) -> Result<Option<String>> {
-    let documents = collection.documents(collection.tasks()[0])?;
-    let step = documents.len().div_ceil(SAMPLE).max(1);
-    let mut text = String::new();
-    for doc in (0..documents.len()).step_by(step) {
-        text.push_str(&documents.text(Doc(doc as u32))?);
-        text.push('\n');
-    }
-    Ok(about(&text))
+pub(super) fn note(texts: &[String]) -> Option<String> {
+    about(&texts.join("\n"))
 }
 
 fn about(text: &str) -> Option<String> {
