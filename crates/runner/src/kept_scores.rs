@@ -1,6 +1,6 @@
 //! Scores that are kept in place of a run: small enough to commit, and refused beside other labels.
 
-use crate::runs::stem;
+use crate::run_names::stem;
 use clariq_collections::evaluation::{Answers, Cases, Evaluation, Rankings, ScoreOptions};
 use clariq_core::{Checksum, RequestId, Result, bail, problem};
 use clariq_eval::{Measure, Score, Ties, parse_measure};

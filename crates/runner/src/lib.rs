@@ -20,6 +20,7 @@ mod messages;
 mod output;
 mod progress;
 mod refused_arguments;
+mod run_names;
 mod runs;
 mod settings;
 mod several;

@@ -1,6 +1,7 @@
 //! Several data folders at once: the runs of each system over each collection, and the values that one
 //! table shows, with the means.
 
+use crate::run_names::stem;
 use crate::settings::Settings;
 use crate::target::open_collection;
 use crate::{labels, runs};
@@ -245,7 +246,7 @@ fn assign(
             bail!(&**path, "a run over one of the collections", found, hint);
         };
         let split = places[index].split_of(&file, split)?;
-        let stem = runs::stem(path);
+        let stem = stem(path);
         let name = stem.strip_suffix(&format!(".{split}")).unwrap_or(&stem);
         let known = systems.iter().position(|system| system.name == name);
         let system = known.unwrap_or_else(|| {
