@@ -22,12 +22,12 @@ pub struct Hint(Option<Box<MarkedText>>);
 struct MarkedText {
     text: String,
     /// The places in the text where data folders belong, in order.
-    folders: Vec<(usize, DataFolders)>,
+    folders: Vec<(usize, FoldersTaken)>,
 }
 
 /// The data folders that a command takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum DataFolders {
+enum FoldersTaken {
     One,
     Several,
 }
@@ -40,15 +40,15 @@ impl Hint {
 
     /// A command that reads one data folder.
     pub fn on_data(words: impl fmt::Display) -> Self {
-        Self::reading(words, DataFolders::One)
+        Self::reading(words, FoldersTaken::One)
     }
 
     /// A command that reads one data folder or several.
     pub fn on_all_data(words: impl fmt::Display) -> Self {
-        Self::reading(words, DataFolders::Several)
+        Self::reading(words, FoldersTaken::Several)
     }
 
-    fn reading(words: impl fmt::Display, taken: DataFolders) -> Self {
+    fn reading(words: impl fmt::Display, taken: FoldersTaken) -> Self {
         let text = format!("`clariq {words}`");
         Self::new(MarkedText { folders: vec![(text.len() - 1, taken)], text })
     }
@@ -83,7 +83,7 @@ impl Hint {
             rendered.push_str(&marked.text[from..at]);
             from = at;
             match folders {
-                [_, _, ..] if taken == DataFolders::One => rendered.push_str(" --data DIR"),
+                [_, _, ..] if taken == FoldersTaken::One => rendered.push_str(" --data DIR"),
                 _ => rendered.extend(folders.iter().flat_map(|folder| [" --data ", folder])),
             }
         }

@@ -5,7 +5,7 @@ use super::{Qrels, TopicJudgements};
 use clariq_core::{DocId, Result, bail};
 
 /// The value for one topic: its documents, best first and none twice, against its judgements.
-pub(super) type Score = fn(&MeasureParameters, &[DocId], &TopicJudgements) -> f64;
+pub(super) type ScoreFunction = fn(&MeasureParameters, &[DocId], &TopicJudgements) -> f64;
 
 /// The worth of a document of a grade; `None` is not judged.
 pub(super) type Worth = fn(&MeasureParameters, Option<i32>) -> i32;
@@ -39,7 +39,7 @@ pub(super) struct MeasureSpec {
     pub(super) highest_grade: Option<i32>,
     /// The order of documents by which the value grows: of two neighbours, the one with more is first.
     pub(super) worth: Worth,
-    pub(super) score: Score,
+    pub(super) score: ScoreFunction,
 }
 
 /// Whether a measure has a cut-off.
@@ -53,7 +53,11 @@ pub(super) enum CutoffRule {
 
 impl MeasureSpec {
     /// A measure of relevant documents that only `ir_measures` has a name for.
-    pub(super) const fn new(name: &'static str, example: &'static str, score: Score) -> Self {
+    pub(super) const fn new(
+        name: &'static str,
+        example: &'static str,
+        score: ScoreFunction,
+    ) -> Self {
         Self {
             name,
             alias: None,
