@@ -5,19 +5,24 @@ use crate::batch::TokenBatch;
 use crate::inference::{ALONE, Forward, GROUP_TOKENS, Parallel};
 use crate::late::TokenChoice;
 use crate::memory::expect_room;
-use crate::network::Network;
+use crate::names::head_names;
+use crate::network::{Network, WORDS};
 use crate::pooling::PoolingHead;
 use crate::weights::Weights;
 use clariq_core::{
-    Checksum, CutTexts, Embeddings, Encoder, ModelOptions, PairScorer, Precision, ProblemKind,
-    Progress, Result, Similarity, TextSide, TokenVectors, bail, gpu_number, problem,
+    Checksum, CutTexts, Embeddings, Encoder, ModelOptions, PairScorer, Pooling, Precision,
+    ProblemKind, Progress, Result, Similarity, TextSide, TokenVectors, bail, gpu_number, problem,
 };
-use clariq_folder::{ModelFolder, PairScoring, Sentence};
+use clariq_folder::{ModelFolder, PairScoring, ScoredBy, Sentence};
 use clariq_folder::{PromptKind, Tokenize};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 use tch::{Device, Kind, Tensor};
+
+/// The matrix of the logits of words in a model that writes.
+const WORD_MATRIX: &str = "lm_head";
 
 /// The version of the arithmetic. It is raised when the last bits of results change, for example by
 /// another order of sums.
@@ -42,11 +47,20 @@ impl TokenizedNetwork {
         sentence: &Sentence,
         options: &ModelOptions,
     ) -> Result<Self> {
-        let kind = kind(options);
+        expect_room(&folder.weights, kind(options))?;
+        Self::of(folder, &Weights::read(folder)?, sentence, options)
+    }
+
+    /// Makes a model of weights that are read.
+    fn of(
+        folder: &ModelFolder,
+        weights: &Weights,
+        sentence: &Sentence,
+        options: &ModelOptions,
+    ) -> Result<Self> {
         let device = device(options)?;
         let head = PoolingHead::read(sentence, device)?;
-        expect_room(&folder.weights, kind)?;
-        let network = Network::new(folder, &Weights::read(folder)?, head, device, kind)?;
+        let network = Network::new(folder, weights, head, device, kind(options))?;
         let tokenize = Tokenize::open(folder, options.reading.max_tokens)?
             .with_prompts(&sentence.query_prompt, &sentence.document_prompt)
             .with_prompts_that_count(sentence.counts_prompts);
@@ -223,12 +237,19 @@ impl CrossEncoder {
     /// Reads a cross-encoder.
     pub fn open(path: &Path, options: &ModelOptions) -> Result<Self> {
         let folder = ModelFolder::open(path)?;
-        let PairScoring { sentence, by_modules } = folder.pair_scoring()?;
-        let reader = TokenizedNetwork::new(&folder, &sentence, options)?;
-        let (classes, forward) = if by_modules {
-            (i64::try_from(sentence.full_dim).ok(), scores_of_modules as Forward)
-        } else {
-            (reader.classes, scores as Forward)
+        let PairScoring { sentence, by } = folder.pair_scoring()?;
+        let reader = match by {
+            ScoredBy::Words { yes, no } => of_words(folder.clone(), &sentence, (yes, no), options)?,
+            _ => TokenizedNetwork::new(&folder, &sentence, options)?,
+        };
+        if by == ScoredBy::Classifier && folder.shape.classifier.pooling == Pooling::Cls {
+            reader.tokenize.expect_padding_behind()?;
+        }
+        let (classes, forward) = match by {
+            ScoredBy::Modules => {
+                (i64::try_from(sentence.full_dim).ok(), scores_of_modules as Forward)
+            }
+            _ => (reader.classes, scores as Forward),
         };
         match classes {
             Some(1 | 2) => Ok(Self { reader, forward }),
@@ -243,6 +264,33 @@ impl CrossEncoder {
             }
         }
     }
+}
+
+/// A model whose classifier is the row of a word in the matrix of its logits, or the difference of two rows.
+fn of_words(
+    mut folder: ModelFolder,
+    sentence: &Sentence,
+    (yes, no): (i64, Option<i64>),
+    options: &ModelOptions,
+) -> Result<TokenizedNetwork> {
+    expect_room(&folder.weights, kind(options))?;
+    let mut weights = Weights::read(&folder)?;
+    let is_tied = folder.config.get("tie_word_embeddings") == Some(&Value::Bool(true));
+    let table = if is_tied && !weights.has(WORD_MATRIX) {
+        WORDS.to_owned()
+    } else {
+        format!("{WORD_MATRIX}.weight")
+    };
+    let table = weights.get(&table, &[folder.shape.vocabulary, folder.shape.hidden])?;
+    let mut row = table.get(yes);
+    if let Some(no) = no {
+        row -= table.get(no);
+    }
+    let (_, classifier) = head_names(folder.shape.family);
+    weights.tensors.insert(format!("{classifier}.weight"), row.unsqueeze(0));
+    // The last token counts, whatever it is.
+    folder.shape.classifier.padding = None;
+    TokenizedNetwork::of(&folder, &weights, sentence, options)
 }
 
 /// One score per pair: the logit of a single class, or the difference of two logits, which orders

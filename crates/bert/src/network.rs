@@ -37,7 +37,7 @@ use clariq_folder::{ModelShape, Norms};
 use distances::Distances;
 use rotary::Turns;
 use tch::{Device, Kind, Tensor};
-pub(crate) use tensors::decays;
+pub(crate) use tensors::{WORDS, decays};
 pub(crate) use words::WordHead;
 
 #[derive(Debug, Clone)]

@@ -102,6 +102,10 @@ fn open_base(training: &Training) -> Result<ModelFolder> {
             let hint = "sentence-transformers trains it, and its folder is read here";
             bail!(training.base, "an encoder as a base", (base.shape.family.to_string()), hint);
         }
+        if base.has_chat_template() {
+            let hint = "a trained folder has the files of an encoder of texts alone";
+            bail!(training.base, "a base that reads texts as they are", "a chat template", hint);
+        }
         Ok(base)
     }
 }

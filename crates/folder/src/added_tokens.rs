@@ -122,6 +122,13 @@ impl AddedTokens {
         Ok(Self { special: settings.special, missing, in_file_alone, unusual, specials })
     }
 
+    /// The special tokens that have a name, by it.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.special
+            .iter()
+            .filter_map(|(key, token)| Some((*key, token.as_ref()?.content.as_str())))
+    }
+
     /// The special tokens.
     pub(crate) fn specials(&self) -> impl Iterator<Item = &str> {
         self.specials.iter().map(String::as_str)

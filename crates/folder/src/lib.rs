@@ -13,6 +13,7 @@
 )]
 
 mod added_tokens;
+mod chat;
 mod config;
 mod family;
 mod files;
@@ -35,6 +36,7 @@ mod tokenizer_class;
 mod tokens;
 mod unknown;
 
+use chat::ChatTemplate;
 use clariq_core::{Checksum, Pooling, ProblemKind, Result, bail, count_of, problem};
 pub use config::{
     Activation, ClassifierForm, Disentangled, LayerForm, MOST_LAYERS, ModelShape, Norms, Reach,
@@ -52,8 +54,8 @@ pub use modules::Module;
 use modules::Modules;
 use recognise::check_numbers;
 pub use recognise::{check, is_model, not_finite};
-pub use scorer::PairScoring;
 use scorer::is_cross_encoder;
+pub use scorer::{PairScoring, ScoredBy};
 pub use sentence::Sentence;
 use serde_json::Value;
 use settings::TransformerConfig;
@@ -88,6 +90,8 @@ pub struct ModelFolder {
     pub weights: Vec<PathBuf>,
     /// `tokenizer.json` or `vocab.txt`.
     pub tokenizer: PathBuf,
+    /// The template that texts are put into.
+    chat: Option<ChatTemplate>,
     /// Digest over everything that the model's numbers depend on.
     pub checksum: Checksum,
 }
@@ -129,6 +133,10 @@ impl ModelFolder {
             tokenizer_config.expect_no_chat_template(path)?;
         }
         let tokenizer = find_tokenizer(path, tokenizer_config.class)?;
+        let mut chat = None;
+        if let Some(format) = transformer.message_format(path)? {
+            chat = Some(tokenizer_config.chat(path, format)?);
+        }
         let most = usize::try_from(shape.most_tokens()).unwrap_or_default();
         // What sentence-transformers is told as the length is not cut at the model's positions.
         let usual = most.min(usize::try_from(shape.positions).unwrap_or_default());
@@ -148,6 +156,7 @@ impl ModelFolder {
             modules,
             weights,
             tokenizer,
+            chat,
             checksum: Checksum::of(&text),
         };
         folder.checksum = folder.digest()?;
@@ -166,9 +175,14 @@ impl ModelFolder {
             pieces += " lower case";
         }
         pieces += &self.tokenizer_config.digest();
+        pieces += &self.chat.as_ref().map_or_else(String::new, ChatTemplate::digest);
         // A cross-encoder's folder may have settings that no encoder can have.
-        let of_pairs = |_| Ok(self.pair_scoring()?.sentence);
-        let sentence: Result<Sentence> = self.sentence().or_else(of_pairs);
+        let pairs = self.pair_scoring();
+        if let Ok(PairScoring { by: by @ ScoredBy::Words { .. }, .. }) = &pairs {
+            pieces = format!("{pieces} {by:?}");
+        }
+        let sentence = self.sentence().or_else(|_| Ok(pairs?.sentence));
+        let sentence: Result<Sentence> = sentence;
         if let Ok(sentence) = sentence
             && !sentence.is_usual()
         {
@@ -182,6 +196,7 @@ impl ModelFolder {
 
     /// The way in which the model, as an encoder, gives a text its vector.
     pub fn sentence(&self) -> Result<Sentence> {
+        self.chat.as_ref().map_or(Ok(()), ChatTemplate::expect_texts)?;
         let hidden = usize::try_from(self.shape.hidden).unwrap_or_default();
         if let Some(modules) =
             self.modules.as_ref().filter(|_| late::is_late(&self.root).unwrap_or(false))
@@ -243,15 +258,22 @@ impl ModelFolder {
     pub fn describe(&self) -> Result<String> {
         let family = self.shape.family;
         let tokens = self.max_tokens;
+        let chat = if self.chat.is_some() { ", in a chat template" } else { "" };
         if self.is_classifier() || is_cross_encoder(&self.root) {
-            let PairScoring { sentence, by_modules } = self.pair_scoring()?;
-            let labels = if by_modules { sentence.full_dim } else { self.labels() };
+            let PairScoring { sentence, by } = self.pair_scoring()?;
+            let labels = match by {
+                ScoredBy::Classifier => self.labels(),
+                ScoredBy::Modules => sentence.full_dim,
+                ScoredBy::Words { .. } => 1,
+            };
             let prompt = match &*sentence.query_prompt {
                 "" => String::new(),
                 prompt => format!(", `{prompt}` before pairs"),
             };
             let labels = count_of(labels, "label");
-            return Ok(format!("{family}, cross-encoder with {labels}, {tokens} tokens{prompt}"));
+            return Ok(format!(
+                "{family}, cross-encoder with {labels}, {tokens} tokens{prompt}{chat}"
+            ));
         }
         let sentence = self.sentence()?;
         let prompts = sentence.describe_prompts();
@@ -260,12 +282,18 @@ impl ModelFolder {
         let steps = steps.chain(modules.iter().map(Module::to_string));
         let steps = steps.collect::<Vec<_>>().join(" + ");
         let similarity = format!("{similarity:?}").to_lowercase();
-        let mut text =
-            format!("{family}, {steps}, {dim} dimensions, {similarity}, {tokens} tokens{prompts}");
+        let mut text = format!(
+            "{family}, {steps}, {dim} dimensions, {similarity}, {tokens} tokens{prompts}{chat}"
+        );
         if self.modules.is_none() && self.is_masked_language_model() {
             text += "; a sparse encoder by its head, and an encoder with `pooling` alone";
         }
         Ok(text)
+    }
+
+    /// True if texts are put into a chat template.
+    pub fn has_chat_template(&self) -> bool {
+        self.chat.is_some()
     }
 
     /// True if the model has segments for the two texts of a pair.

@@ -1,6 +1,7 @@
 //! Settings beside a transformer's weights, by sentence-transformers and by the tokenizer.
 
 use crate::added_tokens::AddedTokens;
+use crate::chat::{ChatTemplate, MessageFormat};
 use crate::family::Family;
 use crate::files::{DOCUMENTED, MODULES, Object, SENTENCE_SETTINGS, read_object};
 use crate::table::{SENTENCE, TOKENIZER, TRANSFORMER};
@@ -14,6 +15,8 @@ use std::path::{Path, PathBuf};
 /// The names of the prompts of requests and of documents.
 const QUERY: &str = "query";
 const DOCUMENT: &str = "document";
+/// The modality of messages, in which every text is where a folder has it.
+const MESSAGE: &str = "message";
 
 /// `config_sentence_transformers.json`.
 #[derive(Debug, Default, Deserialize)]
@@ -114,6 +117,8 @@ pub(crate) struct TransformerConfig {
 struct Modality {
     method: String,
     method_output_name: Option<String>,
+    // Of messages alone.
+    format: Option<String>,
 }
 
 impl TransformerConfig {
@@ -124,6 +129,20 @@ impl TransformerConfig {
         let config: Self = TRANSFORMER.read_file(&at)?.unwrap_or_default();
         config.check(&at)?;
         Ok(config)
+    }
+
+    /// The format of messages, if texts are put into a chat template.
+    pub(crate) fn message_format(&self, path: &Path) -> Result<Option<MessageFormat>> {
+        let Some(modality) = self.modality_config.get(MESSAGE) else { return Ok(None) };
+        match modality.format.as_deref() {
+            Some("flat") => Ok(Some(MessageFormat::Flat)),
+            Some("structured") => Ok(Some(MessageFormat::Structured)),
+            other => {
+                let at = path.join("sentence_bert_config.json");
+                let found = format!("`{}`", other.unwrap_or("none"));
+                bail!(&at, "a format of messages `flat` or `structured`", found, DOCUMENTED)
+            }
+        }
     }
 
     /// Refuses lengths of both sides, which only folders that give each token a vector have.
@@ -168,17 +187,21 @@ impl TransformerConfig {
     fn check(&self, at: &Path) -> Result<()> {
         for (kind, modality) in &self.modality_config {
             let output = modality.method_output_name.as_deref();
-            // A message is rendered by a chat template, which is not done here.
-            let is_text = kind == "text"
+            let is_text = matches!(kind.as_str(), "text" | MESSAGE)
                 && modality.method == "forward"
                 && matches!(output, Some("last_hidden_state" | "logits"));
             if !is_text {
                 let found = format!("`{kind}` {modality:?}");
-                bail!(at, "a modality_config of text, by `forward`", found, DOCUMENTED);
+                bail!(
+                    at,
+                    "a modality_config of texts and messages, by `forward`",
+                    found,
+                    DOCUMENTED
+                );
             }
         }
         if let Some(name) = &self.module_output_name
-            && !matches!(name.as_str(), "token_embeddings" | "scores")
+            && !matches!(name.as_str(), "token_embeddings" | "scores" | "causal_logits")
         {
             bail!(at, "module_output_name `token_embeddings`", "`{name}`", DOCUMENTED);
         }
@@ -286,6 +309,12 @@ impl TokenizerConfig {
     /// True if special tokens that are written in a text are words like others.
     pub(crate) fn splits_special_tokens(&self) -> bool {
         self.split_special_tokens.unwrap_or(false)
+    }
+
+    /// The template that texts are put into, for messages of a format.
+    pub(crate) fn chat(&self, path: &Path, format: MessageFormat) -> Result<ChatTemplate> {
+        let tokens = self.added_tokens.named().map(|(key, token)| (key, token.to_owned()));
+        ChatTemplate::read(path, format, self.chat_template.as_ref(), tokens.collect())
     }
 
     /// The special token that a key names.

@@ -1,22 +1,19 @@
 //! Tokens: texts and pairs as ids of the vocabulary.
 
+mod read;
+
+use crate::chat::{self, ChatTemplate, Message};
 use crate::guard;
-use crate::rebuilt::{put_marks, rebuild};
-use crate::tokenizer_class::TokenizerClass;
-use crate::{
-    COPY_AGAIN, DOCUMENTED, Family, ModelFolder, Object, SAVE_TOKENIZER, TokenizerConfig,
-    parse_object,
-};
+use crate::{DOCUMENTED, Family, ModelFolder, TokenizerConfig};
 use clariq_core::{CutTexts, Result, TextCounter, bail, problem};
-use clariq_files::{MOST_OF_A_TABLE, Source};
 use rayon::prelude::*;
-use serde_json::{Value, json};
+use read::{ReadTokenizer, read_tokenizer};
+pub use read::{check_vocabulary, count_special_tokens};
 use std::borrow::Cow;
 use std::path::Path;
-use tokenizers::normalizers::{Lowercase, NormalizerWrapper, Sequence};
 use tokenizers::utils::padding::PaddingDirection;
 use tokenizers::utils::truncation::{TruncationDirection, truncate_encodings};
-use tokenizers::{AddedToken, Encoding, PostProcessor, Tokenizer, TruncationParams};
+use tokenizers::{AddedToken, Encoding, Tokenizer, TruncationParams};
 
 /// The tokens of a text or of a pair of texts, with the special tokens around them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -43,6 +40,8 @@ pub struct Tokenize {
     tokenizer: Tokenizer,
     /// True if special tokens are put around texts.
     marks_ends: bool,
+    /// The template that texts and pairs are put into, in place of special tokens.
+    chat: Option<ChatTemplate>,
     /// True if the model computes nothing for a text without any token.
     needs_tokens: bool,
     /// The prompts of requests and of documents.
@@ -92,7 +91,8 @@ impl Tokenize {
             special: config.added_tokens.specials().filter_map(id).collect(),
             counts_prompts: true,
             tokenizer,
-            marks_ends: true,
+            marks_ends: folder.chat.is_none(),
+            chat: folder.chat.clone(),
             needs_tokens: true,
             prompts,
             most,
@@ -124,6 +124,7 @@ impl Tokenize {
             counts_prompts: true,
             tokenizer,
             marks_ends: false,
+            chat: None,
             needs_tokens: false,
             prompts,
             most,
@@ -162,6 +163,20 @@ impl Tokenize {
         Self { counts_prompts, ..self }
     }
 
+    /// Refuses padding at the left, for models that read the first token of a batch, whatever it is.
+    pub fn expect_padding_behind(&self) -> Result<()> {
+        if matches!(self.pad_at, PaddingDirection::Left) {
+            let hint = "the score would be that of padding, in the library, too";
+            bail!(
+                &*self.name,
+                "padding_side `right` for a score of the first token",
+                "`left`",
+                hint
+            );
+        }
+        Ok(())
+    }
+
     /// Cuts requests and documents at lengths of their own, within the length that is set.
     pub fn set_lengths(&mut self, lengths: [Option<usize>; 2]) {
         self.lengths = lengths.map(|length| Some(length?.min(self.model_most)));
@@ -189,6 +204,10 @@ impl Tokenize {
 
     /// The id of the token that expands requests: the named one, `[MASK]`, or the one that ends a text.
     pub fn expansion(&self, named: Option<&str>) -> Result<i64> {
+        if self.chat.is_some() {
+            let hint = "the library refuses it, too";
+            bail!(&*self.name, "no query_expansion beside a chat template", "one", hint);
+        }
         if matches!(self.pad_at, PaddingDirection::Left) {
             let hint = "the library puts the tokens of an expansion where padding is";
             bail!(&*self.name, "padding_side `right` beside query_expansion", "`left`", hint);
@@ -207,6 +226,10 @@ impl Tokenize {
         let before = &self.prompts[usize::from(prompt == PromptKind::Document)];
         let own = self.lengths[usize::from(prompt == PromptKind::Document)];
         let most = own.unwrap_or(self.most);
+        if let Some(chat) = &self.chat {
+            let messages: Vec<_> = texts.iter().map(|text| [(chat::TEXT[0], *text)]).collect();
+            return self.messages(chat, before, &messages, most);
+        }
         let uncounted = self.uncounted(before, most)?;
         let tokens = |text: &&str| {
             let tokens = self.tokens(&format!("{before}{text}"), None, most)?;
@@ -234,10 +257,46 @@ impl Tokenize {
     /// The tokens of each pair, in order.
     pub fn pairs(&self, pairs: &[(&str, &str)]) -> Result<Vec<Tokens>> {
         let [before, _] = &self.prompts;
+        if let Some(chat) = &self.chat {
+            let [query, document] = chat::PAIR;
+            let messages =
+                pairs.iter().map(|(first, second)| [(query, *first), (document, *second)]);
+            return self.messages(chat, before, &messages.collect::<Vec<_>>(), self.most);
+        }
         let tokens = |&(first, second): &(&str, &str)| {
             self.tokens(&format!("{before}{first}"), Some(second), self.most)
         };
         pairs.par_iter().map(tokens).collect()
+    }
+
+    /// The tokens of texts or pairs in a chat template. What it has behind them is there in those that are cut,
+    /// too.
+    fn messages<const N: usize>(
+        &self,
+        chat: &ChatTemplate,
+        prompt: &str,
+        all: &[[Message; N]],
+        most: usize,
+    ) -> Result<Vec<Tokens>> {
+        let Some(first) = all.first() else { return Ok(Vec::new()) };
+        let filled = |filler: &'static str| -> Result<Vec<u32>> {
+            let text = chat.render(prompt, &first.map(|(role, _)| (role, filler)))?;
+            Ok(self.encode(&text)?.get_ids().to_vec())
+        };
+        let (one, other) = (filled("0")?, filled("1 2 3 4")?);
+        let is_same = |(left, right): &(&u32, &u32)| left == right;
+        let common = one.iter().rev().zip(other.iter().rev()).take_while(is_same).count();
+        let common = if common < one.len().min(other.len()) { common } else { 0 };
+        let end = to_i64(one.get(one.len() - common..).unwrap_or_default());
+        let tokens = |messages: &[Message; N]| {
+            let mut tokens = self.tokens(&chat.render(prompt, messages)?, None, most)?;
+            if tokens.ids.len() >= most {
+                let kept = end.iter().rev().zip(tokens.ids.iter_mut().rev());
+                kept.for_each(|(end, id)| *id = *end);
+            }
+            Ok(tokens)
+        };
+        all.par_iter().map(tokens).collect()
     }
 
     /// The texts and pairs that were cut because they were too long for the model.
@@ -289,98 +348,6 @@ impl Tokenize {
     }
 }
 
-/// A tokenizer without the padding and truncation of the program that saved it.
-struct ReadTokenizer {
-    tokenizer: Tokenizer,
-    cut_at: TruncationDirection,
-    pad_at: PaddingDirection,
-}
-
-/// Reads a tokenizer, and the sides at which it cuts and pads.
-fn read_tokenizer(
-    path: &Path,
-    config: &TokenizerConfig,
-    family: Family,
-    lower_case: bool,
-    vocabulary: i64,
-) -> Result<ReadTokenizer> {
-    let unreadable = |error: tokenizers::Error| {
-        let hint = "copy the file again from where the model came from";
-        problem!(path, "a tokenizer", "{error}", hint)
-    };
-    let mut tokenizer = if config.class == TokenizerClass::File {
-        guard::read(path)?
-    } else {
-        if let Some(other) = &config.added_tokens.in_file_alone {
-            let found = format!("`{other}` in tokenizer.json alone");
-            bail!(path, "added_tokens_decoder with all added tokens", found, SAVE_TOKENIZER);
-        }
-        let file = rebuild(read_words(path, config)?, config);
-        guard::call(path, || Ok(serde_json::from_value(file)?))?
-    };
-    config.added_tokens.add_to(&mut tokenizer, vocabulary).map_err(unreadable)?;
-    put_marks(&mut tokenizer, config).map_err(unreadable)?;
-    tokenizer.set_encode_special_tokens(config.splits_special_tokens());
-    check_vocabulary(path, &tokenizer, vocabulary)?;
-    let is_left = |direction: &PaddingDirection| matches!(direction, PaddingDirection::Left);
-    let own = tokenizer.get_padding().map(|padding| is_left(&padding.direction));
-    let pads_left = config.pads_left(path, own, family)?;
-    let pad_at = if pads_left { PaddingDirection::Left } else { PaddingDirection::Right };
-    let own = tokenizer.get_truncation().map(|truncation| truncation.direction);
-    let cut_at = match config.cuts_beginnings() {
-        Some(true) => TruncationDirection::Left,
-        Some(false) => TruncationDirection::Right,
-        None => own.unwrap_or(TruncationDirection::Right),
-    };
-    tokenizer.with_padding(None);
-    tokenizer.with_truncation(None).map_err(unreadable)?;
-    if lower_case {
-        let mut steps = vec![NormalizerWrapper::Lowercase(Lowercase)];
-        steps.extend(tokenizer.get_normalizer().cloned());
-        let normalizer = NormalizerWrapper::Sequence(Sequence::new(steps));
-        tokenizer.with_normalizer(Some(normalizer)).map_err(unreadable)?;
-    }
-    Ok(ReadTokenizer { tokenizer, cut_at, pad_at })
-}
-
-/// The number of special tokens around a text or a pair.
-pub fn count_special_tokens(tokenizer: &Tokenizer, is_pair: bool) -> usize {
-    tokenizer.get_post_processor().map_or(0, |processor| processor.added_tokens(is_pair))
-}
-
 fn to_i64(values: &[u32]) -> Vec<i64> {
     values.iter().map(|&value| i64::from(value)).collect()
-}
-
-/// Refuses a tokenizer with ids beyond the table of word embeddings.
-pub fn check_vocabulary(path: &Path, tokenizer: &Tokenizer, vocabulary: i64) -> Result<()> {
-    let words = tokenizer.get_vocab(true);
-    match words.iter().max_by_key(|(word, id)| (**id, word.as_str())) {
-        Some((word, &id)) if i64::from(id) >= vocabulary => bail!(
-            path,
-            "words with ids below {vocabulary}, vocab_size of config.json",
-            "the id {id} of `{word}`",
-            "the files are of different models"
-        ),
-        _ => Ok(()),
-    }
-}
-
-/// A `tokenizer.json`, or one of the words of a `vocab.txt`, one a line.
-fn read_words(path: &Path, config: &TokenizerConfig) -> Result<Object> {
-    let text = Source::Path(path.to_owned()).read_at_most(MOST_OF_A_TABLE)?.bytes;
-    if path.extension().is_some_and(|extension| extension == "json") {
-        return parse_object(path, &text);
-    }
-    let Ok(text) = str::from_utf8(&text) else {
-        bail!(path, "a word of UTF-8 on each line", "other bytes", COPY_AGAIN);
-    };
-    let words = text.lines().zip(0..);
-    let words: Object = words.map(|(word, id)| (word.to_owned(), Value::from(id))).collect();
-    let unknown = config.special("unk_token").unwrap_or_default();
-    if !words.contains_key(unknown) {
-        bail!(path, "the words of a tokenizer, with `{unknown}`", "none", COPY_AGAIN);
-    }
-    let model = json!({ "vocab": words });
-    Ok(Object::from_iter([("model".to_owned(), model)]))
 }

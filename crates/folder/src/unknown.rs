@@ -5,7 +5,7 @@ use crate::late::is_late;
 use crate::router::{ROUTER_SETTINGS, modules};
 use crate::settings::TransformerConfig;
 use crate::table::{
-    CONFIG, DENSE, GEMMA3, Keys, LATE, LAYER_NORM, LOOKUP, MODERNBERT, MODULE_LIST,
+    CONFIG, DENSE, GEMMA3, Keys, LATE, LAYER_NORM, LOGIT_SCORE, LOOKUP, MODERNBERT, MODULE_LIST,
     MULTI_VECTOR_MASK, NORMALIZE, POOLING, QWEN3, ROUTER, SENTENCE, SPLADE, STATIC_EMBEDDING,
     TEXT_GENERATOR, TOKENIZER, TRANSFORMER,
 };
@@ -49,6 +49,7 @@ fn files_of(class: &str, folder: &Path) -> Result<Vec<(PathBuf, &'static Keys)>>
         "LayerNorm" => &LAYER_NORM,
         "Normalize" => &NORMALIZE,
         "MultiVectorMask" => &MULTI_VECTOR_MASK,
+        "LogitScore" => &LOGIT_SCORE,
         "SpladePooling" => &SPLADE,
         "SparseStaticEmbedding" | "IDF" => &LOOKUP,
         "StaticEmbedding" => &STATIC_EMBEDDING,

@@ -12,7 +12,7 @@ use clariq_core::Result;
 use clariq_folder::{Family, ModelFolder, ModelShape, Norms};
 use tch::{Device, Kind, Tensor};
 
-pub(super) const WORDS: &str = "embeddings.word_embeddings.weight";
+pub(crate) const WORDS: &str = "embeddings.word_embeddings.weight";
 const POSITIONS: &str = "embeddings.position_embeddings.weight";
 const SEGMENTS: &str = "embeddings.token_type_embeddings.weight";
 const PROJECT: &str = "embeddings_project";

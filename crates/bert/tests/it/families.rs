@@ -137,3 +137,68 @@ fn a_causal_language_model_has_the_vector_of_its_last_token() {
     family["config"]["is_causal"] = false.into();
     assert!(describe(&family).starts_with("Qwen3, Mean,"));
 }
+
+/// Qwen3-Reranker: the logit of `yes` at the end of a pair without that of `no`.
+#[test]
+fn the_logits_of_words_score_pairs() {
+    let family = families().into_iter().find(|family| family["name"] == "qwen3").unwrap();
+    let [words, classes] = [folder(&family), folder(&family)];
+    let size = [&family["config"]["vocab_size"], &family["config"]["hidden_size"]];
+    let size = size.map(|size| size.as_i64().unwrap());
+    let matrix = tch::Tensor::from_slice(&numbers("lm_head.weight", &size)).view(size);
+    let put = |folder: &TempDir, name: &str, tensor: tch::Tensor| {
+        let at = folder.path().join("model.safetensors");
+        let mut tensors = tch::Tensor::read_safetensors(&at).unwrap();
+        tensors.retain(|(other, _)| other != "score.weight");
+        tensors.push((name.to_owned(), tensor));
+        tch::Tensor::write_safetensors(&tensors, at).unwrap();
+    };
+    put(&words, "lm_head.weight", matrix.shallow_clone());
+    put(&classes, "score.weight", (matrix.get(5) - matrix.get(6)).unsqueeze(0));
+    let file = |name: &str, content: Value| {
+        let at = words.path().join(name);
+        fs::create_dir_all(at.parent().unwrap()).unwrap();
+        fs::write(at, content.to_string()).unwrap();
+    };
+    let class = |path: &str, class: &str| json!({ "path": path, "type": format!("sentence_transformers.{class}") });
+    let transformer = class("", "base.modules.transformer.Transformer");
+    let last = class("1_LogitScore", "cross_encoder.modules.logit_score.LogitScore");
+    file("modules.json", json!([transformer, last]));
+    file("config_sentence_transformers.json", json!({ "model_type": "CrossEncoder" }));
+    file(
+        "sentence_bert_config.json",
+        json!({ "transformer_task": "text-generation", "module_output_name": "causal_logits" }),
+    );
+    file("1_LogitScore/config.json", json!({ "true_token_id": 5, "false_token_id": 6 }));
+    let pairs = [("bees", "tent pegs"), ("", "wind"), ("tell me about bees", "")];
+    let [scores, expected] = [&words, &classes].map(|folder| {
+        let scorer = CrossEncoder::open(folder.path(), &ModelOptions::default()).unwrap();
+        scorer.score(&pairs, &|_| {}).unwrap()
+    });
+    for (found, expected) in scores.iter().zip(&expected) {
+        assert!((found - expected).abs() < 1e-4, "{scores:?} {expected:?}");
+    }
+    let checksum = || ModelFolder::open(words.path()).unwrap().checksum;
+    let before = checksum();
+    file("1_LogitScore/config.json", json!({ "true_token_id": 5, "false_token_id": null }));
+    assert_ne!(checksum(), before);
+    file("1_LogitScore/config.json", json!({ "true_token_id": 5_000 }));
+    let error = CrossEncoder::open(words.path(), &ModelOptions::default()).err().unwrap();
+    assert_eq!(error.to_problem().expected, "ids of words");
+}
+
+/// The library takes the first token of a batch, which is padding then.
+#[test]
+fn padding_before_a_pair_whose_first_token_is_scored_is_refused() {
+    let family = families().into_iter().find(|family| family["name"] == "modernbert").unwrap();
+    let open = |pooling: &str| {
+        let mut family = family.clone();
+        family["config"]["classifier_pooling"] = pooling.into();
+        let folder = folder(&family);
+        let settings = json!({ "padding_side": "left" });
+        fs::write(folder.path().join("tokenizer_config.json"), settings.to_string()).unwrap();
+        CrossEncoder::open(folder.path(), &ModelOptions::default()).map(|_| ())
+    };
+    assert!(open("cls").unwrap_err().to_string().contains("padding_side `right`"));
+    open("mean").unwrap();
+}

@@ -1,14 +1,14 @@
 //! The page of the documentation that is made of the table.
 
 use super::{
-    CONFIG, DENSE, FILES, FileUse, GEMMA3, Keys, LATE, LAYER_NORM, LOOKUP, MODERNBERT, MODULE_LIST,
-    MULTI_VECTOR_MASK, NORMALIZE, POOLING, QWEN3, ROUTER, SENTENCE, SPLADE, STATIC_EMBEDDING,
-    TEXT_GENERATOR, TOKENIZER, TRANSFORMER,
+    CONFIG, DENSE, FILES, FileUse, GEMMA3, Keys, LATE, LAYER_NORM, LOGIT_SCORE, LOOKUP, MODERNBERT,
+    MODULE_LIST, MULTI_VECTOR_MASK, NORMALIZE, POOLING, QWEN3, ROUTER, SENTENCE, SPLADE,
+    STATIC_EMBEDDING, TEXT_GENERATOR, TOKENIZER, TRANSFORMER,
 };
 use std::fmt::Write as _;
 
 /// Every file whose keys are in the table.
-pub(super) const KEYS: [&Keys; 19] = [
+pub(super) const KEYS: [&Keys; 20] = [
     &CONFIG,
     &MODERNBERT,
     &QWEN3,
@@ -22,6 +22,7 @@ pub(super) const KEYS: [&Keys; 19] = [
     &DENSE,
     &LAYER_NORM,
     &NORMALIZE,
+    &LOGIT_SCORE,
     &SPLADE,
     &LOOKUP,
     &ROUTER,

@@ -131,6 +131,12 @@ pub(crate) const MULTI_VECTOR_MASK: Keys = Keys {
     ..Keys::of("config.json of MultiVectorMask")
 };
 
+/// `config.json` of `LogitScore`.
+pub(crate) const LOGIT_SCORE: Keys = Keys {
+    done: &["false_token_id", "module_input_name", "true_token_id"],
+    ..Keys::of("config.json of LogitScore")
+};
+
 /// `config.json` of `SpladePooling`.
 pub(crate) const SPLADE: Keys = Keys {
     done: &[

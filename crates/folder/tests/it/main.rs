@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests read the files that they have written")]
 
+mod chat;
 mod lengths;
 mod recognised;
 mod statics;
