@@ -115,7 +115,7 @@ fn fields(at: Location, line: &str, delimiter: u8) -> Result<Vec<Cow<'_, str>>, 
         return Ok(line.split(char::from(delimiter)).map(Cow::Borrowed).collect());
     }
     let input = FileContent { name: String::new(), bytes: line.as_bytes().to_vec().into() };
-    match Records::new(&input, delimiter).next() {
+    match Records::of_table(&input, delimiter).next() {
         Some((_, Ok(record))) => {
             let texts =
                 record.iter().map(|field| String::from_utf8_lossy(field).into_owned().into());

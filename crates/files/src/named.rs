@@ -190,7 +190,7 @@ fn for_each_row(
     mut each: impl FnMut((&str, u64), &[&str], Sink),
 ) {
     let mut records = match rows {
-        Rows::Delimited(delimiter) => Some(Records::new(input, delimiter)),
+        Rows::Delimited(delimiter) => Some(Records::of_table(input, delimiter)),
         _ => None,
     };
     let mut lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n'));

@@ -18,6 +18,8 @@ pub struct Records<'a> {
     name: &'a str,
     bytes: &'a [u8],
     delimiter: u8,
+    /// True if fields may stand in quotes.
+    has_quotes: bool,
     reader: Reader<&'a [u8]>,
     /// The place where `reader` began.
     start: usize,
@@ -38,12 +40,26 @@ impl<'a> Records<'a> {
             name: &input.name,
             bytes,
             delimiter,
+            has_quotes: true,
             reader: reader(bytes, delimiter),
             start: 0,
             at: 0,
             line: 1,
             record: ByteRecord::new(),
         }
+    }
+
+    /// Begins at the start of a table of documents, requests, judgements or a run. Many programs write tabs
+    /// between texts as they are: where the quotes of such a table are not those of CSV, it has none, and a
+    /// line is a record.
+    pub fn of_table(input: &'a FileContent, delimiter: u8) -> Self {
+        let mut records = Self::new(input, delimiter);
+        if delimiter == b'\t' && has_open_quote(input, delimiter) {
+            records.has_quotes = false;
+            let mut builder = builder(delimiter);
+            records.reader = builder.quoting(false).from_reader(&input.bytes);
+        }
+        records
     }
 
     /// The fields of the next record, with the file and the line where it starts; a problem if a
@@ -61,7 +77,9 @@ impl<'a> Records<'a> {
         let location = (self.name, self.line);
         let end = self.start + self.reader.position().byte() as usize;
         let text = &self.bytes[self.at..end];
-        if let Some(open) = open_quote(text, self.delimiter) {
+        if self.has_quotes
+            && let Some(open) = open_quote(text, self.delimiter)
+        {
             return Some((location, Err(Box::new(self.skip_open_quote(open)))));
         }
         self.line += memchr_iter(b'\n', text).count() as u64;
@@ -88,7 +106,27 @@ impl<'a> Records<'a> {
 }
 
 fn reader(bytes: &[u8], delimiter: u8) -> Reader<&[u8]> {
-    ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(bytes)
+    builder(delimiter).from_reader(bytes)
+}
+
+fn builder(delimiter: u8) -> ReaderBuilder {
+    let mut builder = ReaderBuilder::new();
+    builder.delimiter(delimiter).has_headers(false).flexible(true);
+    builder
+}
+
+/// True if a field opens with a quote and does not close it.
+fn has_open_quote(input: &FileContent, delimiter: u8) -> bool {
+    if memchr(b'"', &input.bytes).is_none() {
+        return false;
+    }
+    let mut records = Records::new(input, delimiter);
+    while let Some((_, record)) = records.next() {
+        if record.is_err() {
+            return true;
+        }
+    }
+    false
 }
 
 /// The place of a quote that opens a field of a record and does not close it.
@@ -143,6 +181,33 @@ mod tests {
             }
         }
         Ok(all)
+    }
+
+    #[test]
+    fn a_table_with_tabs_whose_quotes_are_not_those_of_csv_has_none() {
+        let read = |text: &str, delimiter| -> Vec<(u64, Option<Vec<String>>)> {
+            let input =
+                FileContent { name: "t".to_owned(), bytes: text.as_bytes().to_vec().into() };
+            let mut records = Records::of_table(&input, delimiter);
+            let mut all = Vec::new();
+            while let Some(((_, line), record)) = records.next() {
+                let text = |field: &&[u8]| String::from_utf8_lossy(field).into_owned();
+                all.push((line, record.ok().map(|record| record.iter().map(text).collect())));
+            }
+            all
+        };
+        let fields = |fields: [&str; 2]| Some(fields.map(str::to_owned).to_vec());
+        let plain = "1\t\"a\"\n\n2\t\"b \"\"c\"\"\nd\"\n";
+        assert_eq!(read(plain, b'\t'), [(1, fields(["1", "a"])), (3, fields(["2", "b \"c\"\nd"]))]);
+        let raw = "1\t\"a\"\n\n2\t\"b\" c\n3\t\"d\n4\te\"\n";
+        let expected = [
+            (1, fields(["1", "\"a\""])),
+            (3, fields(["2", "\"b\" c"])),
+            (4, fields(["3", "\"d"])),
+            (5, fields(["4", "e\""])),
+        ];
+        assert_eq!(read(raw, b'\t'), expected);
+        assert_eq!(read(&raw.replace('\t', ","), b',')[1], (3, None));
     }
 
     #[test]

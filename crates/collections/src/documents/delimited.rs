@@ -37,7 +37,7 @@ pub(super) struct Table<'a> {
 impl<'a> Table<'a> {
     /// Reads the header.
     pub(super) fn of(input: &'a FileContent, form: &DocumentForm) -> Result<Self, Box<Problem>> {
-        let mut records = Records::new(input, delimiter(&input.bytes));
+        let mut records = Records::of_table(input, delimiter(&input.bytes));
         let (at, fields) = match records.next() {
             None => ((&*input.name, 1), Vec::new()),
             Some((at, record)) => {

@@ -145,8 +145,8 @@ fn tables_of_other_tools_are_refused_where_their_columns_are_not_clear() {
             "queries.dev.tsv:1: expected an id without quotes around it, found `\"q1\"`",
         ),
         (
-            vec![documents, ("queries.dev.tsv", "qid\tquery\nq1\t\"tea\" for two\n")],
-            "queries.dev.tsv:2: expected a quoted field that ends with a quote",
+            vec![documents, ("queries.dev.csv", "qid,query\nq1,\"tea\" for two\n")],
+            "queries.dev.csv:2: expected a quoted field that ends with a quote",
         ),
         (
             vec![("collection.tsv", "\"a\"\t\"green tea\"\n")],

@@ -179,3 +179,16 @@ fn many_files_of_records_have_one_row_in_the_check_and_one_for_each_with_a_fault
     let name = folder.path().display();
     assert_eq!(report.files, [format!("{name}/d7.json"), format!("{name} (101 files)")]);
 }
+
+#[test]
+fn a_table_with_tabs_between_texts_as_they_are_keeps_their_quotes() {
+    let (_folder, own) = opened(&[
+        ("documents.tsv", "id\ttext\na\t\"tea\" for two\nb\t\"one\nc\tmore\"\n"),
+        ("queries.dev.tsv", "qid\tquery\nq1\t\"tea\" time\n"),
+        ("qrels.dev.tsv", "qid\tquery\tdocid\tscore\nq1\t\"tea\" time\ta\t1\n"),
+    ]);
+    let expected = [("a", "\"tea\" for two"), ("b", "\"one"), ("c", "more\"")];
+    assert_eq!(documents(&*own), expected.map(|(id, text)| (id.to_owned(), text.to_owned())));
+    assert_eq!(requests(&*own, "dev")[0].last_said(), "\"tea\" time");
+    assert!(qrels(&*own, "dev").unwrap().unwrap().topic(&"q1".into()).is_some());
+}
