@@ -116,7 +116,7 @@ impl DocumentForm {
     ///
     /// # Errors
     ///
-    /// What the file begins with.
+    /// A file that begins with anything else.
     pub(crate) fn check_beginning(&self, path: &Path) -> Result<(), Error> {
         let source = Source::new(path);
         let mut head = Vec::new();

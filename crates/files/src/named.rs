@@ -22,7 +22,7 @@ pub(crate) struct NamedForm {
     pub(crate) is_value: fn(&str) -> bool,
 }
 
-/// What is between the values of a row.
+/// The sign or the blanks between the values of a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rows {
     Delimited(u8),

@@ -129,7 +129,7 @@ impl AddedTokens {
             .filter_map(|(key, token)| Some((*key, token.as_ref()?.content.as_str())))
     }
 
-    /// The special tokens.
+    /// All special tokens, as they are written.
     pub(crate) fn specials(&self) -> impl Iterator<Item = &str> {
         self.specials.iter().map(String::as_str)
     }

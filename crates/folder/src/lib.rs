@@ -138,7 +138,7 @@ impl ModelFolder {
             chat = Some(tokenizer_config.chat(path, format)?);
         }
         let most = usize::try_from(shape.most_tokens()).unwrap_or_default();
-        // What sentence-transformers is told as the length is not cut at the model's positions.
+        // A length that sentence-transformers is told is not cut at the model's positions.
         let usual = most.min(usize::try_from(shape.positions).unwrap_or_default());
         let max_tokens = match (transformer.max_seq_length, tokenizer_config.max_tokens()) {
             (Some(setting), _) => setting.min(most),

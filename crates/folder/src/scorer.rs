@@ -24,7 +24,7 @@ pub struct PairScoring {
     pub by: ScoredBy,
 }
 
-/// What scores a pair.
+/// The layers that score a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScoredBy {
     /// The layers of the transformer.

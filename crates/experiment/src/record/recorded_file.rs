@@ -77,7 +77,7 @@ impl RecordedFile {
         self.record.as_ref()?.split.as_deref()
     }
 
-    /// What the record says of the documents that the run ranks, such as that they are a substitute.
+    /// The remark of the record on the documents that the run ranks, such as that they are a substitute.
     pub fn remark(&self) -> Option<&str> {
         self.record.as_ref()?.remark.as_deref()
     }
