@@ -7,6 +7,7 @@ use clariq_core::{Problem, Result, bail, problem};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, ErrorKind};
+use minijinja_contrib::pycompat::unknown_method_callback;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -106,6 +107,7 @@ impl ChatTemplate {
         let mut environment = Environment::new();
         environment.set_fuel(Some(MOST_STEPS));
         environment.add_function("raise_exception", raise_exception);
+        environment.set_unknown_method_callback(unknown_method_callback);
         let mut syntax = SyntaxConfig::builder();
         syntax.trim_blocks(true).lstrip_blocks(true);
         environment.set_syntax(syntax.build().unwrap_or_default());
@@ -126,5 +128,47 @@ impl ChatTemplate {
     /// Everything that the text of messages depends on.
     pub(crate) fn digest(&self) -> String {
         format!(" in {:?} {:?} {:?}", self.format, self.source, self.tokens)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_of_pythons_strings_are_those_of_jinja() {
+        // With what Qwen3's own template calls. The text is that of Jinja 3.1.
+        let source = r#"{%- if messages[0].role == 'system' %}
+    {{- '<|im_start|>system\n' + messages[0].content + '<|im_end|>\n' }}
+{%- endif %}
+{%- set ns = namespace(is_open=true, last=messages|length - 1) %}
+{%- for message in messages[::-1] %}
+    {%- set index = (messages|length - 1) - loop.index0 %}
+    {%- if ns.is_open and message.role == "user" and message.content is string and not(message.content.startswith('<tool>') and message.content.endswith('</tool>')) %}
+        {%- set ns.is_open = false %}
+        {%- set ns.last = index %}
+    {%- endif %}
+{%- endfor %}
+{%- for message in messages %}
+    {%- set content = message.content %}
+    {%- if message.role == "user" or (message.role == "system" and not loop.first) %}
+        {{- '<|im_start|>' + message.role + '\n' + content.strip() + '<|im_end|>' + '\n' }}
+    {%- elif message.role == "assistant" %}
+        {%- set content = content.split('</think>')[-1].lstrip('\n') %}
+        {{- '<|im_start|>' + message.role + '\n' + content + ns.last|string }}
+    {%- endif %}
+{%- endfor %}"#;
+        let template = ChatTemplate {
+            at: PathBuf::new(),
+            source: source.to_owned(),
+            format: MessageFormat::Flat,
+            tokens: BTreeMap::new(),
+        };
+        let messages = [("user", " tents\n"), ("assistant", "<think>\nso\n</think>\n\nyes")];
+        assert_eq!(
+            template.render("Find it.", &messages).unwrap(),
+            "<|im_start|>system\nFind it.<|im_end|>\n<|im_start|>user\ntents<|im_end|>\n\
+             <|im_start|>assistant\nyes1"
+        );
     }
 }

@@ -65,7 +65,12 @@ fn templates_that_cannot_be_done_are_refused_by_their_file() {
     for (format, template, expected, found) in [
         ("auto", FLAT, "a format of messages `flat` or `structured`", "`auto`"),
         ("flat", "{{ task }}", "a chat_template without `task`", "one"),
-        ("flat", "{{ messages[0].content.strip() }}", readable, "string has no method named strip"),
+        (
+            "flat",
+            "{{ messages[0].content.encode() }}",
+            readable,
+            "string has no method named encode",
+        ),
         ("flat", "{{ raise_exception('no system') }}", readable, "no system"),
         (
             "flat",
