@@ -6,7 +6,7 @@ use crate::fields::{IgnoredLines, without_quotes_around};
 use crate::records::Records;
 use crate::sink::{MOST_LINES, Sink, has_few_lines, not_utf8, shorten, until_too_many_errors};
 use crate::source::FileContent;
-use clariq_core::{Problem, ProblemKind, parse_json, problem};
+use clariq_core::{DistinctKeys, Problem, ProblemKind, parse_json, problem};
 use serde_json::Value;
 use std::ops::ControlFlow;
 
@@ -159,7 +159,9 @@ fn names(object: &Object) -> Vec<&str> {
 
 /// The values of an object with the roles of a form.
 fn values(at: (&str, u64), line: &[u8], form: &NamedForm) -> Result<[String; 3], Box<Problem>> {
-    let object: Object = parse_json(at, line)?;
+    let DistinctKeys(Value::Object(object)) = parse_json(at, line)? else {
+        return Err(Box::new(no_values(at, line, form)));
+    };
     let value_of = |role: Role| {
         let names = names(&object);
         let place = role.place_in(&names).map_err(|[one, other]| {
@@ -170,15 +172,16 @@ fn values(at: (&str, u64), line: &[u8], form: &NamedForm) -> Result<[String; 3],
         match place.and_then(|place| object.get(names[place])) {
             Some(Value::String(text)) => Ok(text.clone()),
             Some(Value::Number(number)) => Ok(number.to_string()),
-            _ => {
-                let expected = format!("keys with {}", form.what);
-                let found = format!("`{}`", shorten(&String::from_utf8_lossy(line)));
-                Err(Box::new(problem!(at, expected, found, (form.hint))))
-            }
+            _ => Err(Box::new(no_values(at, line, form))),
         }
     };
     let [topic, document, value] = form.roles.map(value_of);
     Ok([topic?, document?, value?])
+}
+
+fn no_values(at: (&str, u64), line: &[u8], form: &NamedForm) -> Problem {
+    let found = format!("`{}`", shorten(&String::from_utf8_lossy(line)));
+    problem!(at, (format!("keys with {}", form.what)), found, (form.hint))
 }
 
 /// Calls `each` with the fields of every record, line or object that is not blank.

@@ -41,6 +41,18 @@ pub(crate) struct ChatTemplate {
 /// The most steps of a template for a text.
 const MOST_STEPS: u64 = 1_000_000;
 
+/// Templates as Hugging Face's library renders them.
+fn environment<'source>() -> Environment<'source> {
+    let mut environment = Environment::new();
+    environment.set_fuel(Some(MOST_STEPS));
+    environment.add_function("raise_exception", raise_exception);
+    environment.set_unknown_method_callback(unknown_method_callback);
+    let mut syntax = SyntaxConfig::builder();
+    syntax.trim_blocks(true).lstrip_blocks(true);
+    environment.set_syntax(syntax.build().unwrap_or_default());
+    environment
+}
+
 /// The function of Hugging Face's library by which a template refuses messages.
 fn raise_exception(message: String) -> std::result::Result<(), minijinja::Error> {
     Err(minijinja::Error::new(ErrorKind::InvalidOperation, message))
@@ -66,7 +78,10 @@ impl ChatTemplate {
             }
         };
         let chat = Self { at, source, format, tokens };
-        if chat.source.contains("task") {
+        let environment = environment();
+        let template =
+            environment.template_from_str(&chat.source).map_err(|error| chat.problem(&error))?;
+        if template.undeclared_variables(false).contains("task") {
             let hint = "a template that differs by task is not done";
             bail!(&chat.at, "a chat_template without `task`", "one", hint);
         }
@@ -104,18 +119,11 @@ impl ChatTemplate {
         let messages: Vec<Value> = messages
             .map(|(role, text)| json!({ "role": role, "content": content(text) }))
             .collect();
-        let mut environment = Environment::new();
-        environment.set_fuel(Some(MOST_STEPS));
-        environment.add_function("raise_exception", raise_exception);
-        environment.set_unknown_method_callback(unknown_method_callback);
-        let mut syntax = SyntaxConfig::builder();
-        syntax.trim_blocks(true).lstrip_blocks(true);
-        environment.set_syntax(syntax.build().unwrap_or_default());
         let mut context = json!({ "messages": messages, "add_generation_prompt": false });
         for (key, token) in &self.tokens {
             context[*key] = json!(token);
         }
-        Ok(environment
+        Ok(environment()
             .render_str(&self.source, Serde(context))
             .map_err(|error| self.problem(&error))?)
     }

@@ -1,6 +1,5 @@
 //! How a cross-encoder's folder scores pairs: by the layers of its transformer, or, as release 6 of
-//! sentence-transformers writes them, by modules after it, such as the
-//! logits of words.
+//! sentence-transformers writes them, by modules after it, such as the logits of words.
 
 use crate::files::{DOCUMENTED, OTHER_MODELS, SENTENCE_SETTINGS};
 use crate::modules::{class_name, read_required};

@@ -63,8 +63,8 @@ impl DocumentFileKind {
             return Self::Csv;
         }
         // Some programs add an ending to the name of a file of records.
-        let is_text = TEXTS.contains(&ending)
-            && !matches!(cut_ending(rest).1, "jsonl" | "json" | "tsv" | "csv");
+        let is_text =
+            TEXTS.contains(&ending) && !matches!(Self::of_plain(rest), Self::Documents | Self::Csv);
         if is_text { Self::Text } else { Self::Other }
     }
 }

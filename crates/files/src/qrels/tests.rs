@@ -41,15 +41,16 @@ fn a_header_may_have_semicolons_and_one_without_a_grade_is_told() {
 #[test]
 fn a_json_object_on_each_line_is_a_judgement_and_other_json_is_told() {
     let read = |text: &str| read_qrels(&Source::memory("a.jsonl", text.as_bytes()));
-    let found = read(
-        "{\"query-id\": \"q 1\\u0030\", \"corpus-id\": 7, \"score\": 2, \"note\": null}\n"
-            .replace(' ', "")
-            .as_str(),
-    );
+    let found =
+        read("{\"query-id\": \"q1\\u0030\", \"corpus-id\": 7, \"score\": 2, \"note\": null}\n");
     assert_eq!(found.unwrap(), [judged("q10", "7", 2)]);
     for (line, told) in [
         ("{\"qid\": \"q\", \"docid\": \"d\"}", "keys with topics, documents and grades"),
         ("{\"qid\": \"q\", \"docid\": \"d\", \"rel\": 1, \"label\": 1}", "one key each for"),
+        (
+            "{\"qid\": \"q\", \"docid\": \"d\", \"docid\": \"e\", \"rel\": 1}",
+            "two values for the key `docid`",
+        ),
         (
             "{\"qid\": \"q\", \"docid\": \"d e\", \"rel\": 1}",
             "ids of topics and documents without blanks",

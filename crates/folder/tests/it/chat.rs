@@ -8,8 +8,8 @@ use std::fs;
 use tempfile::TempDir;
 
 const FLAT: &str = "[CLS] {% for m in messages %}{{ m.content }} [SEP] {% endfor %}pegs";
-const STRUCTURED: &str =
-    "{{ cls_token }} {% for m in messages %}{{ m.content[0].text }} [SEP] {% endfor %}pegs";
+/// The word `task` of a text is no variable.
+const STRUCTURED: &str = "{% if 'task' == '' %}{% endif %}{{ cls_token }} {% for m in messages %}{{ m.content[0].text }} [SEP] {% endfor %}pegs";
 
 /// A cross-encoder whose texts are in a template of a format.
 fn chat(format: &str, template: &str, most: usize) -> TempDir {
