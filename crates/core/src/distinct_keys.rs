@@ -59,7 +59,7 @@ impl<'de> Visitor<'de> for DistinctKeysVisitor {
         let mut object = Map::new();
         while let Some((key, DistinctKeys(value))) = entries.next_entry::<String, _>()? {
             if object.contains_key(&key) {
-                return Err(A::Error::custom(format_args!("two values for the key `{key}`")));
+                return Err(A::Error::custom(format_args!("duplicate field `{key}`")));
             }
             object.insert(key, value);
         }

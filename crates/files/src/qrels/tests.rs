@@ -47,10 +47,7 @@ fn a_json_object_on_each_line_is_a_judgement_and_other_json_is_told() {
     for (line, told) in [
         ("{\"qid\": \"q\", \"docid\": \"d\"}", "keys with topics, documents and grades"),
         ("{\"qid\": \"q\", \"docid\": \"d\", \"rel\": 1, \"label\": 1}", "one key each for"),
-        (
-            "{\"qid\": \"q\", \"docid\": \"d\", \"docid\": \"e\", \"rel\": 1}",
-            "two values for the key `docid`",
-        ),
+        ("{\"qid\": \"q\", \"docid\": \"d\", \"docid\": \"e\", \"rel\": 1}", "`docid` once"),
         (
             "{\"qid\": \"q\", \"docid\": \"d e\", \"rel\": 1}",
             "ids of topics and documents without blanks",

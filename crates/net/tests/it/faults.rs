@@ -224,7 +224,7 @@ fn a_recorded_answer_has_one_value_for_a_key() {
         (exchange(r#"{"model":"x","model":"y"}"#, "1"), "model"),
     ] {
         let found = parts(read(&line));
-        let expected = format!("x:1 | a request with its answer | two values for the key `{key}`");
+        let expected = format!("x:1 | a request with its answer | duplicate field `{key}`");
         assert!(found.starts_with(&expected), "{found}");
     }
 }
