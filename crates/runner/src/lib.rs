@@ -12,6 +12,7 @@ mod cli;
 mod closed_output;
 mod commands;
 mod data_folders;
+mod depth;
 mod failure;
 mod kept_scores;
 mod labels;

@@ -54,18 +54,30 @@ pub(crate) struct OpenedRuns {
     /// The position of the baseline.
     pub(crate) baseline: usize,
     pub(crate) labels: LabelSource,
+    /// Need files that are shown beside the runs, by their names.
+    pub(crate) needs: Vec<(String, Source)>,
 }
 
 impl OpenedRuns {
-    /// Opens runs that are all there, each named once, and at least so many. No output may replace them.
-    pub(crate) fn open(settings: &Settings, named: &RunArguments, least: usize) -> Result<Self> {
+    /// Opens runs that are all there, each named once, and at least so many, with the need files that are
+    /// shown beside them. No output may replace any of them.
+    pub(crate) fn open(
+        settings: &Settings,
+        named: &RunArguments,
+        needs: &[PathBuf],
+        least: usize,
+    ) -> Result<Self> {
         let (paths, baseline) = paths_of(named)?;
+        check_differ(needs, "--need")?;
         if let [only] = &paths[..]
             && least > 1
         {
             return Err(one_run(only).into());
         }
-        protect_all(&paths);
+        for path in paths.iter().chain(needs) {
+            protect(path);
+            protect(&record::path_of(path));
+        }
         let files: Vec<RecordedFile> = paths.iter().map(|path| RecordedFile::open(path)).collect();
         let kept: Vec<Option<KeptScores>> = files
             .iter()
@@ -74,25 +86,12 @@ impl OpenedRuns {
         // Kept scores have no record that could name their split.
         let names_split = kept.iter().position(Option::is_none).unwrap_or(0);
         let labels = LabelSource::open(settings, named, &files, &files[names_split])?;
-        let names = names_on(&paths, &labels.names().0);
-        let runs = files.into_iter().zip(kept).zip(names);
+        let split = labels.names().0;
+        let runs = files.into_iter().zip(kept).zip(names_on(&paths, &split));
         let runs = runs.map(|((file, kept), name)| OpenedRun { name, file, kept }).collect();
-        Ok(Self { runs, baseline, labels })
-    }
-
-    /// Need files that are shown beside the runs, each named once. No output may replace them.
-    pub(crate) fn needs(&self, paths: &[PathBuf]) -> Result<Vec<(String, Source)>> {
-        check_differ(paths, "--need")?;
-        protect_all(paths);
-        let names = names_on(paths, &self.labels.names().0);
-        Ok(names.into_iter().zip(paths.iter().map(Source::new)).collect())
-    }
-}
-
-fn protect_all(paths: &[PathBuf]) {
-    for path in paths {
-        protect(path);
-        protect(&record::path_of(path));
+        let sources = needs.iter().map(Source::new);
+        let needs = names_on(needs, &split).into_iter().zip(sources).collect();
+        Ok(Self { runs, baseline, labels, needs })
     }
 }
 

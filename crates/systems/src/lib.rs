@@ -38,6 +38,6 @@ pub use config::{SystemConfig, check_names_differ, has_answered};
 pub use models::Endpoints;
 pub use need::{FewShotConfig, NeedTable};
 pub use overrides::parse_assignment;
-pub use plan::Plan;
+pub use plan::{Plan, StageDepth};
 pub use rewrites::Rewrites;
 pub use trained::find_recipes;

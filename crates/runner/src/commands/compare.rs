@@ -83,8 +83,8 @@ struct ComparisonResult {
 pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Outcome> {
     let topics = topics(arguments.topics, settings.format)?;
     arguments.paper.check(settings.format)?;
-    let OpenedRuns { mut runs, baseline, labels } =
-        OpenedRuns::open(settings, &arguments.compared, 2)?;
+    let OpenedRuns { mut runs, baseline, labels, .. } =
+        OpenedRuns::open(settings, &arguments.compared, &[], 2)?;
     runs[..=baseline].rotate_right(1);
     let evaluation = labels.evaluation(settings)?;
     let measures = named_measures(&arguments.measures)?;

@@ -6,12 +6,13 @@ mod table;
 use super::calls::AnswerArgs;
 use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments};
 use crate::data_folders::USUAL_DATA;
+use crate::depth::{at_depth, no_single_depth, sets_depth};
 use crate::failure::{Outcome, bad_lines_are};
 use crate::output::{Format, terminal};
 use crate::settings::Settings;
 use crate::target::collection_for;
 use clap::Args;
-use clariq_core::{Hint, Problem, ProblemKind, Result, bail, count_of, problem};
+use clariq_core::{Hint, Problem, ProblemKind, Result, bail, problem};
 use clariq_experiment::requests::{ARCHIVE, RequestReader};
 use clariq_experiment::{Contexts, NeedScope, UserRequest, open_system};
 use clariq_files::Source;
@@ -98,16 +99,15 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
     // All checks come before an index is built.
     let format = format(settings.format)?;
     let overrides = arguments.parameters.overrides()?;
-    let sets_depth = overrides.iter().any(|change| change.key == "depth");
     let depth = match arguments.depth {
-        None if sets_depth => None,
+        None if sets_depth(&overrides) => None,
         depth => Some(depth.map_or(USUAL_DEPTH, NonZeroUsize::get)),
     };
     let rewrites = arguments.rewritten.read()?;
     let (named, text) = arguments.system_and_text()?;
     let system = named.unwrap_or_else(|| usual_system(settings));
     check_order(settings, system, text)?;
-    let (config, cut) = load_with_depth(settings, system, arguments.depth, overrides)?;
+    let (config, cut) = load_with_depth(settings, system, arguments.depth, &overrides)?;
     let config = config.with_rewrites(rewrites.as_ref())?;
     let archive = match Source::new(&arguments.requests) {
         Source::Stdin => None,
@@ -168,40 +168,28 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
     Ok(Outcome::Done)
 }
 
-/// Loads the system so that it ranks `--depth` documents. If several stages, or those of a system that
-/// answers, keep fewer, the user has to choose their depths, which may change the best documents as
-/// well.
+/// Loads the system so that it ranks `--depth` documents. Where no single stage decides that, the problem is
+/// told as soon as a request has more documents.
 fn load_with_depth(
     settings: &Settings,
     system: &str,
     depth: Option<NonZeroUsize>,
-    mut overrides: Vec<Override>,
+    overrides: &[Override],
 ) -> Result<(SystemConfig, Option<Problem>)> {
-    let config = settings.load(system, &overrides)?;
-    let Some(depth) = depth else { return Ok((config, None)) };
+    let config = settings.load(system, overrides)?;
+    let Some(depth) = depth.map(NonZeroUsize::get) else { return Ok((config, None)) };
     let depths = config.plan.depths();
     let mut cutting = depths.clone();
-    cutting.retain(|stage| stage.depth < depth.get() as u64);
+    cutting.retain(|stage| stage.depth < depth as u64);
     if cutting.is_empty() {
         return Ok((config, None));
     }
-    let sets_depth = overrides.iter().any(|change| change.key == "depth");
-    if let [only] = &*depths
-        && !config.answers()
-        && !sets_depth
-    {
-        let stage = only.stage.clone();
-        overrides.push(Override { stage, key: "depth".to_owned(), value: depth.to_string() });
-        return Ok((settings.load(system, &overrides)?, None));
+    match &*depths {
+        [only] if !config.answers() && !sets_depth(overrides) => {
+            Ok((at_depth(system, overrides, only, depth)?, None))
+        }
+        _ => Ok((config, Some(no_single_depth(&cutting, depth)))),
     }
-    let found: Vec<String> =
-        cutting.iter().map(|stage| format!("`{}.depth` {}", stage.stage, stage.depth)).collect();
-    let set: Vec<String> =
-        cutting.iter().map(|stage| format!("--set {}.depth={depth}", stage.stage)).collect();
-    let expected = format!("stages that keep {}", count_of(depth.get(), "document"));
-    let hint = set.join(" ");
-    let problem = problem!("--depth", expected, (found.join(", ")), hint);
-    Ok((config, Some(problem)))
 }
 
 /// The requested format, if answers can be printed in it.

@@ -53,11 +53,10 @@ fn check_ending(output: &Path) -> Result<()> {
 }
 
 pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outcome> {
-    let opened = OpenedRuns::open(settings, &arguments.compared, 1)?;
-    let needs = opened.needs(&arguments.needs)?;
-    let OpenedRuns { runs, baseline, labels } = opened;
-    refuse_input(&arguments.output)?;
     check_ending(&arguments.output)?;
+    let OpenedRuns { runs, baseline, labels, needs } =
+        OpenedRuns::open(settings, &arguments.compared, &arguments.needs, 1)?;
+    refuse_input(&arguments.output)?;
     let (split, collection) = labels.names();
     let records: Vec<_> = runs.iter().map(|run| record_of(settings, &run.file)).collect();
     let mut shown = Vec::new();

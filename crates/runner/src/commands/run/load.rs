@@ -1,9 +1,10 @@
 //! The systems of a run, at the depth that was asked for.
 
 use super::RunArgs;
+use crate::depth::{at_depth, no_single_depth, sets_depth};
 use crate::settings::Settings;
 use clariq_collections::OWN;
-use clariq_core::{Result, bail};
+use clariq_core::Result;
 use clariq_rank::Override;
 use clariq_systems::{SystemConfig, check_names_differ};
 use clariq_tracks::TRACKS;
@@ -22,7 +23,7 @@ pub(super) fn load_systems(settings: &Settings, arguments: &RunArgs) -> Result<V
 }
 
 /// The depth of runs over documents of one's own: pools and measures go that far.
-const DEPTH_OF_OWN: u64 = 1000;
+const DEPTH_OF_OWN: usize = 1000;
 
 /// Loads a system with the depth that was named, or else with the usual one of the collection.
 pub(in crate::commands) fn load_as_run(
@@ -34,32 +35,22 @@ pub(in crate::commands) fn load_as_run(
     let system = settings.load(name, overrides)?;
     let depths = system.plan.depths();
     if let Some(depth) = depth {
-        if let [only] = &*depths {
-            return at_depth(name, overrides, &only.stage, depth.to_string());
-        }
-        let stages: Vec<String> =
-            depths.iter().map(|stage| format!("--set {}.depth={depth}", stage.stage)).collect();
-        let found = format!("`{name}`, which has {}", stages.len());
-        let hint = stages.join(" ");
-        bail!("--depth", "a system with one stage that has a depth", found, hint)
+        return match &*depths {
+            [only] => at_depth(name, overrides, only, depth.get()),
+            depths => Err(no_single_depth(depths, depth.get()).into()),
+        };
     }
     let is_own = TRACKS.kind_of(&settings.data.first).is_ok_and(|kind| kind.name == OWN.name);
-    let sets_depth = overrides.iter().any(|change| change.key == "depth");
     match &*depths {
-        [only] if is_own && !sets_depth && !system.answers() && only.depth < DEPTH_OF_OWN => {
-            let deep = at_depth(name, overrides, &only.stage, DEPTH_OF_OWN.to_string())?;
+        [only]
+            if is_own
+                && !sets_depth(overrides)
+                && !system.answers()
+                && only.depth < DEPTH_OF_OWN as u64 =>
+        {
+            let deep = at_depth(name, overrides, only, DEPTH_OF_OWN)?;
             Ok(deep.with_variant_of(&system))
         }
         _ => Ok(system),
     }
-}
-
-fn at_depth(
-    name: &str,
-    overrides: &[Override],
-    stage: &str,
-    depth: String,
-) -> Result<SystemConfig> {
-    let depth = Override { stage: stage.to_owned(), key: "depth".to_owned(), value: depth };
-    SystemConfig::open_any(name, &[overrides, &[depth]].concat())
 }
