@@ -30,7 +30,7 @@ struct RunByRequest<'a> {
 }
 
 /// The content of the section of conversations.
-struct Conversations<'a> {
+struct ConversationSection<'a> {
     mtrag: &'a Mtrag,
     qrels: &'a Qrels,
     compared: &'a ComparedRuns<'a>,
@@ -96,7 +96,7 @@ pub(crate) fn page(
         },
     ));
     let qrels = mtrag.qrels(split.as_split(), PASSAGES)?.unwrap_or_default();
-    let content = Conversations {
+    let content = ConversationSection {
         mtrag,
         qrels: &qrels,
         compared: &compared,
@@ -120,7 +120,7 @@ pub(crate) fn page(
     Ok(RenderedPage { html: page.render(), topics: tasks.len(), warnings })
 }
 
-impl Conversations<'_> {
+impl ConversationSection<'_> {
     fn section(&self, tasks: &[MtragTask]) -> Result<Markup, Error> {
         let mut tasks: Vec<(usize, &MtragTask)> = tasks.iter().enumerate().collect();
         tasks.sort_by(|a, b| self.difference(b.1).total_cmp(&self.difference(a.1)));

@@ -28,12 +28,12 @@ fn does_not_apply(flag: &str, what: &str) -> Problem {
 }
 
 /// Options that apply together, such as those of a track, and the first of them that was given.
-pub(crate) struct Family<T> {
+pub(crate) struct OptionFamily<T> {
     pub(crate) options: T,
     given: Option<String>,
 }
 
-impl<T> Family<T> {
+impl<T> OptionFamily<T> {
     pub(crate) fn is_given(&self) -> bool {
         self.given.is_some()
     }
@@ -44,7 +44,7 @@ impl<T> Family<T> {
     }
 }
 
-impl<T: Args> Args for Family<T> {
+impl<T: Args> Args for OptionFamily<T> {
     fn group_id() -> Option<Id> {
         T::group_id()
     }
@@ -58,7 +58,7 @@ impl<T: Args> Args for Family<T> {
     }
 }
 
-impl<T: Args> FromArgMatches for Family<T> {
+impl<T: Args> FromArgMatches for OptionFamily<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let options = T::from_arg_matches(matches)?;
         let given = T::group_id()
@@ -139,7 +139,7 @@ pub(crate) struct CommonArguments {
 /// The value of `--precision`; `None` for `auto`.
 type PrecisionArgument = Option<Precision>;
 
-const PRECISIONS: Names<PrecisionArgument> = &[
+const PRECISIONS: NamedValues<PrecisionArgument> = &[
     ("f32", Some(Precision::F32), "32-bit floats"),
     ("bf16", Some(Precision::Bf16), "16-bit floats with 8 bits of mantissa"),
     ("auto", None, "The faster one on this processor"),
@@ -240,7 +240,7 @@ impl RewriteArguments {
     }
 }
 
-const WRITERS: Names<Uses> =
+const WRITERS: NamedValues<Uses> =
     &[("model", Uses::RewritesByModel, ""), ("people", Uses::RewritesByPeople, "")];
 
 /// Parameters that override those of a configuration.
@@ -294,10 +294,10 @@ fn as_toml(number: f64) -> String {
 
 /// Names of values, with the value and its help. Most values are of types of other crates, which do not
 /// know clap, so that they cannot be its `ValueEnum`s.
-pub(crate) type Names<T> = &'static [(&'static str, T, &'static str)];
+pub(crate) type NamedValues<T> = &'static [(&'static str, T, &'static str)];
 
 /// Parses a value by its name; lists the names with their help.
-pub(crate) fn one_of<T>(names: Names<T>) -> impl TypedValueParser<Value = T>
+pub(crate) fn one_of<T>(names: NamedValues<T>) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,
 {
@@ -316,7 +316,7 @@ pub(crate) fn analyzer() -> impl TypedValueParser<Value = Analyzer> {
     })
 }
 
-const VARIANTS: Names<Variant> = &[
+const VARIANTS: NamedValues<Variant> = &[
     ("okapi", Variant::Okapi, ""),
     ("lucene", Variant::Lucene, ""),
     ("lucene-default", Variant::LuceneDefault, ""),

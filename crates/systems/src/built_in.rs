@@ -104,7 +104,7 @@ impl Group {
 
 /// The keys of a system's file by which it is found.
 #[derive(Deserialize)]
-struct Names {
+struct SystemNames {
     #[serde(default)]
     also: Vec<String>,
 }
@@ -113,7 +113,7 @@ struct Names {
 fn system_also(word: &str) -> Option<&'static str> {
     let mut systems = all();
     let found = systems.find(|(_, text)| {
-        let names: Option<Names> = toml::from_str(text).ok();
+        let names: Option<SystemNames> = toml::from_str(text).ok();
         names.is_some_and(|names| names.also.iter().any(|also| also.eq_ignore_ascii_case(word)))
     });
     found.map(|(name, _)| name)
@@ -199,7 +199,7 @@ mod tests {
     fn a_word_leads_to_one_system_and_is_the_name_of_none() {
         let mut words = HashSet::new();
         for (name, text) in all() {
-            let names: Names = toml::from_str(text).unwrap();
+            let names: SystemNames = toml::from_str(text).unwrap();
             for word in names.also {
                 assert!(built_in(&word).is_none(), "{name}: {word}");
                 assert!(words.insert(word.clone()), "{name}: {word}");

@@ -45,11 +45,11 @@ pub(super) struct MaxSim {
     #[serde(skip_serializing_if = "Option::is_none")]
     before: Option<f64>,
     #[serde(skip)]
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptTokens>,
 }
 
 /// The vectors of documents by their texts, of which the latest are kept.
-struct Kept {
+struct KeptTokens {
     documents: HashMap<String, (Arc<TokenVectors>, u64)>,
     bytes: usize,
     most_bytes: usize,
@@ -57,13 +57,13 @@ struct Kept {
     round: u64,
 }
 
-impl Default for Kept {
+impl Default for KeptTokens {
     fn default() -> Self {
         Self { documents: HashMap::new(), bytes: 0, most_bytes: KEPT_BYTES, round: 0 }
     }
 }
 
-impl Kept {
+impl KeptTokens {
     /// The vectors of texts; `encode` gets those that are not kept.
     fn vectors(
         &mut self,
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn documents_are_encoded_once_while_they_are_kept() {
-        let mut kept = Kept { most_bytes: 40, ..Kept::default() };
+        let mut kept = KeptTokens { most_bytes: 40, ..KeptTokens::default() };
         let mut ask = |texts: &[&str]| {
             let mut encoded = Vec::new();
             let texts: Vec<Cow<str>> = texts.iter().map(|&text| text.into()).collect();

@@ -5,7 +5,7 @@ mod paper;
 mod sheets;
 mod topic;
 
-use crate::arguments::{Names, RunArguments, named_measures, one_of, refuse_given};
+use crate::arguments::{NamedValues, RunArguments, named_measures, one_of, refuse_given};
 use crate::failure::Outcome;
 use crate::kept_scores::KeptScores;
 use crate::output::Format;
@@ -20,7 +20,7 @@ use clariq_eval::{
     BaselineTest, Score, Ties, keep_common, keep_common_topics, test_against_baseline,
 };
 use clariq_files::Source;
-use gate::{GateArgs, Verdict};
+use gate::{GateArgs, GateVerdict};
 use paper::PaperArgs;
 use topic::ComparedTopic;
 
@@ -137,7 +137,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     let tested = if is_gate { Vec::new() } else { test_against_baseline(&scores, 0, seed) };
     let compared = ComparisonResult { tested, runs: scored, alpha: arguments.alpha, seed, focus };
     let verdict = if is_gate {
-        Some(Verdict::of(&arguments.gate, &compared, &*evaluation, &by, left_out)?)
+        Some(GateVerdict::of(&arguments.gate, &compared, &*evaluation, &by, left_out)?)
     } else {
         None
     };
@@ -301,7 +301,7 @@ fn explain(settings: &Settings, compared: &ComparisonResult, topics: bool) {
     }
 }
 
-const TIES: Names<Ties> =
+const TIES: NamedValues<Ties> =
     &[("official", Ties::Official, ""), ("id", Ties::Id, ""), ("trec_eval10", Ties::IdDouble, "")];
 
 fn level(text: &str) -> Result<f64, String> {

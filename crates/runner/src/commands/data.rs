@@ -2,7 +2,7 @@
 
 mod language;
 
-use crate::arguments::{Names, folder, one_of};
+use crate::arguments::{NamedValues, folder, one_of};
 use crate::failure::{Outcome, print_findings};
 use crate::output::{Cell, Format, Sheet, print_json};
 use crate::settings::Settings;
@@ -384,5 +384,5 @@ fn synthesize(settings: &Settings, arguments: &SynthesizeArgs) -> Result<Outcome
     Ok(Outcome::Done)
 }
 
-const ORDERS: Names<TurnOrder> =
+const ORDERS: NamedValues<TurnOrder> =
     &[("combinations", TurnOrder::Combinations, ""), ("permutations", TurnOrder::Permutations, "")];

@@ -1,6 +1,6 @@
 //! `clariq oracle`: the best or the worst run that a system could reach.
 
-use crate::arguments::{Names, one_of};
+use crate::arguments::{NamedValues, one_of};
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
@@ -40,7 +40,7 @@ type Oracle = (&'static str, Option<Choice>);
 const BEST: &str = "best-question";
 const WORST: &str = "worst-question";
 const NONE: &str = "no-question";
-const ORACLES: Names<Oracle> = &[
+const ORACLES: NamedValues<Oracle> = &[
     (BEST, (BEST, Some(Choice::Best)), "The question with the highest score"),
     (WORST, (WORST, Some(Choice::Worst)), "The question with the lowest score"),
     (NONE, (NONE, None), "No question"),

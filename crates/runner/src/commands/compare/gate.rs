@@ -107,7 +107,7 @@ fn parse_groups(input: &FileContent) -> Result<HashMap<RequestId, String>> {
 }
 
 /// The verdict of the gate on a comparison.
-pub(super) struct Verdict<'a> {
+pub(super) struct GateVerdict<'a> {
     compared: &'a ComparisonResult,
     rows: Vec<GateRow>,
     /// For each run and column, the mean share of judged documents among those that the measure counts.
@@ -117,7 +117,7 @@ pub(super) struct Verdict<'a> {
     arguments: &'a GateArgs,
 }
 
-impl<'a> Verdict<'a> {
+impl<'a> GateVerdict<'a> {
     /// The verdict on runs of which `left_out` topics are not compared.
     ///
     /// # Errors

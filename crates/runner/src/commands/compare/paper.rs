@@ -1,7 +1,7 @@
 //! The table of a comparison for a paper, as LaTeX.
 
 use super::ComparisonResult;
-use crate::arguments::{Names, one_of};
+use crate::arguments::{NamedValues, one_of};
 use crate::output::{Cell, ComparedNumber, Direction, Format, Sheet};
 use clap::Args;
 use clariq_core::{Problem, bail, count_of};
@@ -30,7 +30,7 @@ enum Further {
     Interval,
 }
 
-const FURTHER: Names<Further> = &[("p", Further::P, ""), ("ci", Further::Interval, "")];
+const FURTHER: NamedValues<Further> = &[("p", Further::P, ""), ("ci", Further::Interval, "")];
 
 /// The samples of an interval.
 const SAMPLES: u32 = 10_000;

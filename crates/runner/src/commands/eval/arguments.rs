@@ -2,7 +2,7 @@
 
 use super::clariq::ClariqEvalArgs;
 use super::shown::ShownArgs;
-use crate::arguments::{Family, labelled_split, refuse_given};
+use crate::arguments::{OptionFamily, labelled_split, refuse_given};
 use crate::output::Format;
 use crate::several::SEVERAL;
 use clap::Args;
@@ -40,11 +40,11 @@ pub(crate) struct EvalArgs {
                                 "matches", "ratings"])]
     pub(super) output: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) shown: Family<ShownArgs>,
+    pub(super) shown: OptionFamily<ShownArgs>,
     #[command(flatten)]
-    pub(super) clariq: Family<ClariqEvalArgs>,
+    pub(super) clariq: OptionFamily<ClariqEvalArgs>,
     #[command(flatten)]
-    pub(super) ikat: Family<IkatEvalArgs>,
+    pub(super) ikat: OptionFamily<IkatEvalArgs>,
 }
 
 /// Files of assessments of iKAT.

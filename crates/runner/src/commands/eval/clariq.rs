@@ -1,7 +1,7 @@
 //! The options of `clariq eval` for runs and need files of `ClariQ`.
 
 use super::shown::ShownArgs;
-use crate::arguments::{Names, one_of};
+use crate::arguments::{NamedValues, one_of};
 use crate::output::Format;
 use clap::Args;
 use clariq_core::{Problem, bail};
@@ -38,7 +38,7 @@ pub(super) struct ClariqEvalArgs {
     pub(super) full: bool,
 }
 
-const TASKS: Names<ScorerTask> = &[
+const TASKS: NamedValues<ScorerTask> = &[
     ("question_relevance", ScorerTask::Ranking, "Recall of relevant questions"),
     ("clarification_need", ScorerTask::Need, "Weighted precision, recall and F1 of need labels"),
     (

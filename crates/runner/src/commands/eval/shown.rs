@@ -1,6 +1,6 @@
 //! The options of `clariq eval` for scores by measures: the order of equal scores, and those of topics.
 
-use crate::arguments::{Names, one_of};
+use crate::arguments::{NamedValues, one_of};
 use clap::Args;
 use clariq_collections::evaluation::TieRule;
 use clariq_core::{Problem, bail};
@@ -27,7 +27,7 @@ const ID: &str = "All lines count, scores that are equal in single precision by 
                   in trec_eval 9 and pytrec_eval";
 const DOUBLE: &str = "Scores are compared in double precision, as in trec_eval 10";
 const INTERVAL: &str = "The lowest and highest value over all orders of equal scores";
-const TIE_RULES: Names<TieRule> = &[
+const TIE_RULES: NamedValues<TieRule> = &[
     ("official", TieRule::Order(Ties::Official), OFFICIAL),
     ("id", TieRule::Order(Ties::Id), ID),
     ("trec_eval10", TieRule::Order(Ties::IdDouble), DOUBLE),

@@ -36,7 +36,7 @@ fn every_command_refuses_to_overwrite_its_inputs() {
         "eval a.run --data data --out-file data/dev.tsv",
         "eval a.run --data data --out-file a.run.json",
         "eval a.run --qrels q.qrels -m AP --out-file a.run.json",
-        "report a.run --data data -o a.run.json",
+        "report a.run --data data -o a.run",
         "report a.run --data data -o data/dev.qrel",
         "need predict bm25-tuned --data data -o data/dev.tsv",
         "need predict model.json --data data -o model.json",

@@ -1,12 +1,12 @@
 //! The verdict as `JUnit` XML, which the servers of continuous integration show as tests.
 
-use super::{Verdict, probability};
+use super::{GateVerdict, probability};
 use clariq_core::{Result, problem};
 use clariq_files::Target;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::path::Path;
 
-impl Verdict<'_> {
+impl GateVerdict<'_> {
     /// Writes a test case for each row; a row that fails the gate is a failure.
     pub(in super::super) fn write_junit(&self, file: &Path) -> Result<()> {
         let mut suite = TestSuite::new("clariq compare");

@@ -1,10 +1,10 @@
 //! The verdict as tables: a row per run and measure, and for programs a row of the whole.
 
-use super::Verdict;
+use super::GateVerdict;
 use crate::output::{Cell, Format, Sheet};
 use clariq_eval::GateRow;
 
-impl Verdict<'_> {
+impl GateVerdict<'_> {
     /// The tables: for people the rows under the sentence; for programs the verdict and complete rows,
     /// of which one table alone has the rows.
     pub(in super::super) fn sheets(&self, format: Option<Format>) -> Vec<(&'static str, Sheet)> {
