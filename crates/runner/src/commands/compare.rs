@@ -8,16 +8,16 @@ mod topic;
 use crate::arguments::{NamedValues, RunArguments, named_measures, one_of, refuse_given};
 use crate::failure::Outcome;
 use crate::kept_scores::KeptScores;
-use crate::output::Format;
-use crate::output::{Cell, Sheet, print_all};
+use crate::labels::LabelSource;
+use crate::output::{Cell, Format, Sheet, print_all};
 use crate::runs::{OpenedRun, OpenedRuns};
 use crate::settings::Settings;
 use crate::several::{SEVERAL, SeveralScores};
 use clap::Args;
-use clariq_collections::evaluation::{Answers, Rankings, ScoreOptions, TieRule};
+use clariq_collections::evaluation::{Answers, Evaluation, Rankings, ScoreOptions, TieRule};
 use clariq_core::{Problem, RequestId, Result, bail, count_of, problem};
 use clariq_eval::{
-    BaselineTest, Score, Ties, keep_common, keep_common_topics, test_against_baseline,
+    BaselineTest, Measure, Score, Ties, keep_common, keep_common_topics, test_against_baseline,
 };
 use clariq_files::Source;
 use gate::{GateArgs, GateVerdict};
@@ -57,6 +57,17 @@ pub(crate) struct CompareArgs {
     gate: GateArgs,
 }
 
+impl CompareArgs {
+    fn options<'a>(&'a self, measures: &'a [Measure]) -> ScoreOptions<'a> {
+        ScoreOptions {
+            part: self.task.as_deref(),
+            measures,
+            ties: self.ties.map(TieRule::Order),
+            depth: None,
+        }
+    }
+}
+
 struct ScoredRun {
     name: String,
     path: String,
@@ -66,6 +77,30 @@ struct ScoredRun {
     rankings: Option<Rankings>,
     /// The file, if it is scores that were kept.
     kept: Option<KeptScores>,
+}
+
+impl ScoredRun {
+    /// Scores a run by its labels, or takes the scores that were kept of it. Prints its warnings.
+    fn read(
+        settings: &Settings,
+        run: OpenedRun,
+        labels: &LabelSource,
+        evaluation: &dyn Evaluation,
+        by: &ScoreOptions,
+    ) -> Result<Self> {
+        let OpenedRun { name, file: recorded, kept } = run;
+        let file = Source::new(recorded.path()).repeatable()?;
+        let path = file.name();
+        let by = ScoreOptions { depth: recorded.depth(), ..*by };
+        let cases = match &kept {
+            Some(kept) => kept.cases(&path, &labels.files()?, evaluation, &by)?,
+            None => evaluation.cases(Answers::File(&file), &by)?.compared(),
+        };
+        for warning in &cases.warnings {
+            settings.note(&format!("warning: {path}: {warning}"));
+        }
+        Ok(Self { name, path, file, scores: cases.scores, rankings: cases.rankings, kept })
+    }
 }
 
 /// A comparison, ready to be printed.
@@ -88,28 +123,14 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     runs[..=baseline].rotate_right(1);
     let evaluation = labels.evaluation(settings)?;
     let measures = named_measures(&arguments.measures)?;
-    let by = ScoreOptions {
-        part: arguments.task.as_deref(),
-        measures: &measures,
-        ties: arguments.ties.map(TieRule::Order),
-        depth: None,
-    };
+    let by = arguments.options(&measures);
     let keeps_rankings =
         arguments.topic.is_some() || arguments.gate.given().iter().any(|(_, is_given)| *is_given);
     let mut scored = Vec::new();
-    for OpenedRun { name, file: run, kept } in runs {
-        let file = Source::new(run.path()).repeatable()?;
-        let path = file.name();
-        let of_run = ScoreOptions { depth: run.depth(), ..by };
-        let cases = match &kept {
-            Some(kept) => kept.cases(&path, &labels.files()?, &*evaluation, &of_run)?,
-            None => evaluation.cases(Answers::File(&file), &of_run)?.compared(),
-        };
-        for warning in &cases.warnings {
-            settings.note(&format!("warning: {path}: {warning}"));
-        }
-        let rankings = cases.rankings.filter(|_| keeps_rankings);
-        scored.push(ScoredRun { name, path, file, scores: cases.scores, rankings, kept });
+    for run in runs {
+        let mut run = ScoredRun::read(settings, run, &labels, &*evaluation, &by)?;
+        run.rankings = run.rankings.filter(|_| keeps_rankings);
+        scored.push(run);
     }
     let left_out = keep_common_scores(&mut scored)?;
     if !left_out.is_empty() {
@@ -179,12 +200,7 @@ pub(crate) fn compare_each(all: &[Settings], arguments: &CompareArgs) -> Result<
     refuse_given(&arguments.paper.given(), SEVERAL)?;
     refuse_given(&arguments.gate.given(), SEVERAL)?;
     let measures = named_measures(&arguments.measures)?;
-    let by = ScoreOptions {
-        part: arguments.task.as_deref(),
-        measures: &measures,
-        ties: arguments.ties.map(TieRule::Order),
-        depth: None,
-    };
+    let by = arguments.options(&measures);
     let split = arguments.compared.split.as_deref();
     let scores = SeveralScores::read(all, &arguments.compared.runs, split, &by)?;
     if scores.systems.len() < 2 {
