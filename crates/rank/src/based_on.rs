@@ -62,13 +62,13 @@ impl BasedOn {
         for (key, value) in tables {
             match value {
                 Value::Table(inner) => {
-                    let path = |(inner, value): (String, Value)| (format!("{key}.{inner}"), value);
-                    set.extend(inner.into_iter().map(path));
+                    for (inner, value) in inner {
+                        set.push((format!("{key}.{inner}"), value.to_string()));
+                    }
                 }
-                value => set.push((key, value)),
+                value => set.push((key, value.to_string())),
             }
         }
-        let set = set.into_iter().map(|(key, value)| (key, value.to_string())).collect();
         Ok(Some(Self { name, description, chosen_on, base, at, set_at, set, expected }))
     }
 }

@@ -18,7 +18,7 @@ use crate::scores::{self, ComparedRuns, RunScores};
 use crate::words::{count, figure};
 use clariq_collections::documents::Bank;
 use clariq_collections::evaluation::{Answers, Evaluation as _, warn_of_short};
-use clariq_core::{Documents, Error, RequestId};
+use clariq_core::{Documents, Error};
 use clariq_eval::{Score, Ties, diagnose};
 use clariq_files::Run;
 use clariq_track_clariq::evaluation::{CUTOFFS, Official, question_relevance, recall_interval};
@@ -161,13 +161,14 @@ fn rows<'a>(labels: &'a Labelled, judged: &JudgedRuns<'a>, column: &'a Score) ->
     let facets = labels.facets.iter();
     let topic_of: HashMap<&str, &str> =
         facets.map(|facet| (facet.id.as_str(), labels.topics[facet.topic].id.as_str())).collect();
-    let row = |(id, _): &'a (RequestId, f64)| {
+    let mut rows = Vec::with_capacity(column.values.len());
+    for (id, _) in &column.values {
         let topic = topic_of.get(id.as_str()).copied().filter(|_| column.unit != TOPIC);
         let (index, request) =
             places.get(topic.unwrap_or(id.as_str())).copied().unwrap_or_default();
-        TopicRow { id: id.as_str(), request, anchor: format!("topic-{index}") }
-    };
-    column.values.iter().map(row).collect()
+        rows.push(TopicRow { id: id.as_str(), request, anchor: format!("topic-{index}") });
+    }
+    rows
 }
 
 /// The column that topics are ordered by: the first that was named, or else the deepest recall, if

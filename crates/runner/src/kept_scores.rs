@@ -154,8 +154,8 @@ impl KeptScores {
 
     /// The share of judged documents beside a score.
     pub(crate) fn judged(&self, score: &Score) -> Option<f64> {
-        let is_same = |kept: &&KeptScore| kept.part == score.part && kept.measure == score.measure;
-        self.scores.iter().find(is_same)?.judged
+        let mut kept = self.scores.iter();
+        kept.find(|kept| kept.part == score.part && kept.measure == score.measure)?.judged
     }
 }
 

@@ -292,9 +292,10 @@ impl StatementRule {
         if self.none_below.is_some_and(|least| best.score < least) {
             return 0;
         }
-        let is_near = |hit: &&Hit| hit.score >= self.least && best.score - hit.score <= self.gap;
-        let more = ranking[1..].iter().take(self.most - 1).take_while(is_near);
-        1 + more.count()
+        let others = ranking[1..].iter().take(self.most - 1);
+        let near =
+            others.take_while(|hit| hit.score >= self.least && best.score - hit.score <= self.gap);
+        1 + near.count()
     }
 }
 

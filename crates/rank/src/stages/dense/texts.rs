@@ -25,8 +25,8 @@ impl<'a> TextTable<'a> {
     pub(super) fn fill(requests: &'a [Vec<WeightedText>], most: usize) -> Self {
         let mut table = Self::default();
         for texts in requests {
-            let is_new = |weighted: &&WeightedText| !table.rows.contains_key(&*weighted.text);
-            let new = texts.iter().filter(is_new).count();
+            let known = &table.rows;
+            let new = texts.iter().filter(|weighted| !known.contains_key(&*weighted.text)).count();
             if !table.requests.is_empty() && table.distinct.len() + new > most {
                 break;
             }
