@@ -15,7 +15,7 @@ use crate::settings::Settings;
 use crate::several::{SEVERAL, SeveralScores};
 use clap::Args;
 use clariq_collections::evaluation::{Answers, Evaluation, Rankings, ScoreOptions, TieRule};
-use clariq_core::{Problem, RequestId, Result, bail, count_of, problem};
+use clariq_core::{Problem, RequestId, Result, bail, problem};
 use clariq_eval::{
     BaselineTest, Measure, Score, Ties, keep_common, keep_common_topics, test_against_baseline,
 };
@@ -176,7 +176,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     }
     print_all(&sheets, settings.format)?;
     let Some(verdict) = verdict else {
-        explain(settings, &compared, topics > 0);
+        compared.explain(settings, topics > 0);
         return Ok(Outcome::Done);
     };
     verdict.explain(settings);
@@ -278,41 +278,6 @@ fn topics(count: Option<usize>, format: Option<Format>) -> Result<usize, Problem
             let option = format.option();
             let hint = "such a file is one table; --format json holds both";
             Err(problem!("--topics", "no {option} beside it", option, hint))
-        }
-    }
-}
-
-fn explain(settings: &Settings, compared: &ComparisonResult, topics: bool) {
-    let count = compared.tested.len();
-    let scores = &compared.runs[0].scores;
-    let over = if scores.iter().all(|score| score.part.is_empty()) {
-        count_of(scores[0].values.len(), "topic")
-    } else {
-        let mut units: Vec<String> =
-            scores.iter().map(|score| format!("{}s", score.unit)).collect();
-        units.dedup();
-        format!("the {} of each table", units.join(" or "))
-    };
-    settings.note(&format!(
-        "* p Holm <= {}: significant; that is p rand corrected for {} (Holm 1979).\n\
-         p t: paired t-test; p rand: paired randomisation test, seed {}; both two-sided, over {over}.\n\
-         diff: run - baseline; W/T/L: topics won, tied, lost; d: mean / standard deviation of the differences.",
-        compared.alpha,
-        count_of(count, "comparison"),
-        settings.options.seed,
-    ));
-    if topics {
-        let focus = |run| scores[compared.focus_of(run)].name();
-        let usual = scores[compared.focus].name();
-        settings.note(&format!(
-            "topics: where {usual} differs most; --topic ID shows the documents of one"
-        ));
-        for (index, run) in compared.runs.iter().enumerate().skip(1) {
-            if focus(index) != usual {
-                let other = focus(index);
-                settings
-                    .note(&format!("topics of {}: {other}, because {usual} is the same", run.name));
-            }
         }
     }
 }

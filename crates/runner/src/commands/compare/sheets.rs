@@ -2,9 +2,9 @@
 
 use super::paper::PaperArgs;
 use super::{ComparisonResult, ScoredRun};
-use crate::output::Format;
-use crate::output::{Cell, Sheet, shorten_names, terminal};
-use clariq_core::RequestId;
+use crate::output::{Cell, Format, Sheet, shorten_names, terminal};
+use crate::settings::Settings;
+use clariq_core::{RequestId, count_of};
 use clariq_eval::{BaselineTest, Score};
 
 /// The maximum width of the names of runs in a terminal.
@@ -116,6 +116,44 @@ impl ComparisonResult {
             }
         }
         sheet.fit(2, format)
+    }
+
+    /// Explains the columns of the tables, and by which score topics were chosen.
+    pub(super) fn explain(&self, settings: &Settings, topics: bool) {
+        let count = self.tested.len();
+        let scores = &self.runs[0].scores;
+        let over = if scores.iter().all(|score| score.part.is_empty()) {
+            count_of(scores[0].values.len(), "topic")
+        } else {
+            let mut units: Vec<String> =
+                scores.iter().map(|score| format!("{}s", score.unit)).collect();
+            units.dedup();
+            format!("the {} of each table", units.join(" or "))
+        };
+        settings.note(&format!(
+            "* p Holm <= {}: significant; that is p rand corrected for {} (Holm 1979).\n\
+             p t: paired t-test; p rand: paired randomisation test, seed {}; both two-sided, over {over}.\n\
+             diff: run - baseline; W/T/L: topics won, tied, lost; d: mean / standard deviation of the differences.",
+            self.alpha,
+            count_of(count, "comparison"),
+            settings.options.seed,
+        ));
+        if topics {
+            let focus = |run| scores[self.focus_of(run)].name();
+            let usual = scores[self.focus].name();
+            settings.note(&format!(
+                "topics: where {usual} differs most; --topic ID shows the documents of one"
+            ));
+            for (index, run) in self.runs.iter().enumerate().skip(1) {
+                if focus(index) != usual {
+                    let other = focus(index);
+                    settings.note(&format!(
+                        "topics of {}: {other}, because {usual} is the same",
+                        run.name
+                    ));
+                }
+            }
+        }
     }
 }
 
