@@ -311,8 +311,8 @@ where
 
 /// The names of analysers.
 pub(crate) fn analyzer() -> impl TypedValueParser<Value = Analyzer> {
-    PossibleValuesParser::new(Analyzer::ALL.map(Analyzer::name)).try_map(|text| {
-        Analyzer::ALL.into_iter().find(|analyzer| analyzer.name() == text).ok_or("no such name")
+    PossibleValuesParser::new(Analyzer::all().map(Analyzer::name)).try_map(|text| {
+        Analyzer::all().into_iter().find(|analyzer| analyzer.name() == text).ok_or("no such name")
     })
 }
 

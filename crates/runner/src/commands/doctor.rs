@@ -137,7 +137,7 @@ fn task_findings(collection: &dyn Collection, task: Task, place: &str) -> Vec<Ch
     let splits = collection.available_splits();
     findings.extend(splits.map(|split| split_finding(collection, task, split, place)));
     findings
-        .extend(Analyzer::ALL.iter().filter_map(|analyzer| index_finding(documents, *analyzer)));
+        .extend(Analyzer::all().iter().filter_map(|analyzer| index_finding(documents, *analyzer)));
     findings
 }
 

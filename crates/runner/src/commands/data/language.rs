@@ -19,7 +19,7 @@ fn about(text: &str) -> Option<String> {
     }
     let share = |analyzer: Analyzer| analyzer.share_of_stop_words(text);
     let english = share(Analyzer::English);
-    let other = Analyzer::ALL.into_iter().map(share).fold(0.0, f64::max);
+    let other = Analyzer::all().into_iter().map(share).fold(0.0, f64::max);
     (other > USUAL_SHARE && other > 2.0 * english).then(|| {
         format!(
             "note: {:.0} % of the words of the documents are stop words of English, and {:.0} % are of another \
