@@ -120,7 +120,14 @@ pub(crate) fn build(
         }
         let (schema, fields) = schema();
         let index = Index::create_in_dir(new, schema).map_err(refused(folder))?;
-        fill(&index, &fields, documents, analyzer, options, folder)
+        let writer = writer(&index, options.threads, options.memory);
+        let mut writer = writer.map_err(refused(folder))?;
+        let tokens = add_documents(&writer, &fields, documents, analyzer, folder)?;
+        let metadata = IndexMetadata::new(documents, analyzer, tokens);
+        let finished = commit(&mut writer, &metadata)
+            .and_then(|()| merge(&index, &mut writer))
+            .and_then(|()| writer.wait_merging_threads());
+        finished.map_err(refused(folder))
     })
 }
 
@@ -152,27 +159,6 @@ pub(crate) fn build_in_memory(
     }
     let index = writer.finalize().map_err(refused(place))?;
     Ok((index, IndexMetadata::new(documents, analyzer, tokens)))
-}
-
-/// Adds the documents to an empty index and merges its segments into one.
-fn fill(
-    index: &Index,
-    fields: &Fields,
-    documents: &dyn Documents,
-    analyzer: Analyzer,
-    options: &BuildOptions,
-    place: &Path,
-) -> Result<()> {
-    let writer = writer(index, options.threads, options.memory).map_err(refused(place))?;
-    let tokens = add_documents(&writer, fields, documents, analyzer, place)?;
-    let metadata = IndexMetadata::new(documents, analyzer, tokens);
-    finish(index, writer, &metadata).map_err(refused(place))
-}
-
-fn finish(index: &Index, mut writer: IndexWriter, metadata: &IndexMetadata) -> tantivy::Result<()> {
-    commit(&mut writer, metadata)?;
-    merge(index, &mut writer)?;
-    writer.wait_merging_threads()
 }
 
 /// A writer that merges nothing by itself: from eight segments on, tantivy would begin merges that
