@@ -4,8 +4,8 @@ mod disentangled;
 mod rotary;
 
 use crate::family::Family;
-use crate::files::{COPY_AGAIN, Object, expect_usual, read_keys};
-use crate::table::CONFIG;
+use crate::files::{COPY_AGAIN, Object, expect_usual};
+use crate::table::{CONFIG, Keys};
 use clariq_core::{Pooling, Result, bail};
 pub use disentangled::Disentangled;
 pub use rotary::Reach;
@@ -215,33 +215,31 @@ impl ModelShape {
         if let Some(shape) = rotary::read(at, &object, family)? {
             return Ok(shape);
         }
-        CONFIG.check(at, &object)?;
         if family == Family::Mpnet {
             let hint = "Hugging Face's library ignores this key and computes with 32";
             expect_usual(at, &object, "relative_attention_num_buckets", &["32", "null"], hint)?;
         }
-        let config: Config = read_keys(at, object)?;
+        let config: Config = CONFIG.read(at, object)?;
         let hidden = i64::from(config.hidden_size.get());
         let layers = i64::from(config.num_hidden_layers.get());
         let heads = i64::from(config.num_attention_heads.get());
-        let size =
-            |key: Option<NonZeroU32>, usual: i64| key.map_or(usual, |size| size.get().into());
+        let width = width_of_heads(at, hidden, heads)?;
         let mut shape = Self {
             family,
             hidden,
             embedding: match family {
-                Family::Electra | Family::Albert => size(config.embedding_size, 128),
+                Family::Electra | Family::Albert => size_or(config.embedding_size, 128),
                 _ => hidden,
             },
             layers,
             groups: match family {
-                Family::Albert => size(config.num_hidden_groups, 1),
+                Family::Albert => size_or(config.num_hidden_groups, 1),
                 _ => layers,
             },
             heads,
             key_heads: heads,
-            width: hidden / heads,
-            divisor: (hidden / heads) as f64,
+            width,
+            divisor: width as f64,
             intermediate: config.intermediate_size.get().into(),
             vocabulary: config.vocab_size.get().into(),
             positions: config.max_position_embeddings.get().into(),
@@ -272,10 +270,6 @@ impl ModelShape {
             classifier: ClassifierForm::of(family),
         };
         shape.check(at)?;
-        if hidden % heads != 0 {
-            let found = format!("hidden_size {hidden} with {heads} heads");
-            bail!(at, "hidden_size a multiple of num_attention_heads", found, COPY_AGAIN);
-        }
         if family.is_deberta() {
             shape.disentangled = Some(Disentangled::read(at, &config, &shape)?);
         }
@@ -326,6 +320,25 @@ impl ModelShape {
         }
         Ok(())
     }
+}
+
+/// The keys of a family's `config.json`.
+pub(crate) fn keys(family: Family) -> &'static Keys {
+    rotary::keys(family).unwrap_or(&CONFIG)
+}
+
+/// A size that may be absent.
+fn size_or(size: Option<NonZeroU32>, usual: i64) -> i64 {
+    size.map_or(usual, |size| size.get().into())
+}
+
+/// The length of a head's vector, where heads share a token's vector.
+fn width_of_heads(at: &Path, hidden: i64, heads: i64) -> Result<i64> {
+    if hidden % heads != 0 {
+        let found = format!("hidden_size {hidden} with {heads} heads");
+        bail!(at, "hidden_size a multiple of num_attention_heads", found, COPY_AGAIN);
+    }
+    Ok(hidden / heads)
 }
 
 /// The activation of feed-forward layers.

@@ -1,13 +1,14 @@
 //! The keys of a folder's files that the table does not have.
 
+use crate::config::keys;
+use crate::family::Family;
 use crate::files::{MODULES, Object, SENTENCE_SETTINGS, read_object, read_optional};
 use crate::late::is_late;
 use crate::router::{ROUTER_SETTINGS, modules};
 use crate::settings::TransformerConfig;
 use crate::table::{
-    CONFIG, DENSE, GEMMA3, Keys, LATE, LAYER_NORM, LOGIT_SCORE, LOOKUP, MODERNBERT, MODULE_LIST,
-    MULTI_VECTOR_MASK, NORMALIZE, POOLING, QWEN3, ROUTER, SENTENCE, SPLADE, STATIC_EMBEDDING,
-    TEXT_GENERATOR, TOKENIZER, TRANSFORMER,
+    DENSE, Keys, LATE, LAYER_NORM, LOGIT_SCORE, LOOKUP, MODULE_LIST, MULTI_VECTOR_MASK, NORMALIZE,
+    POOLING, ROUTER, SENTENCE, SPLADE, STATIC_EMBEDDING, TEXT_GENERATOR, TOKENIZER, TRANSFORMER,
 };
 use clariq_core::Result;
 use serde_json::Value;
@@ -70,13 +71,8 @@ fn files_of_transformer(folder: &Path) -> Result<Vec<(PathBuf, &'static Keys)>> 
         ],
         Some("model2vec") => vec![(config, &STATIC_EMBEDDING)],
         model_type => {
-            let keys = match model_type {
-                Some("modernbert") => &MODERNBERT,
-                Some("qwen3") => &QWEN3,
-                Some("gemma3_text") => &GEMMA3,
-                _ => &CONFIG,
-            };
-            let mut files = vec![(config, keys), tokenizer];
+            let family = Family::named(&config, model_type).unwrap_or_default();
+            let mut files = vec![(config, keys(family)), tokenizer];
             files.extend(TransformerConfig::find(folder).map(|at| (at, &TRANSFORMER)));
             files
         }

@@ -2,7 +2,9 @@
 //! attention and have a gated feed-forward part (Shazeer, arXiv 2002.05202): a row of [`ROWS`] each.
 //! Defaults are those of their classes in Hugging Face's library, release 5.
 
-use super::{Activation, ClassifierForm, LayerForm, ModelShape, Norms, activation};
+use super::{
+    Activation, ClassifierForm, LayerForm, ModelShape, Norms, activation, size_or, width_of_heads,
+};
 use crate::family::Family;
 use crate::files::{COPY_AGAIN, DOCUMENTED, Object, read_keys};
 use crate::table::{GEMMA3, Keys, MODERNBERT, QWEN3};
@@ -24,12 +26,10 @@ pub struct Reach {
 }
 
 /// The parts of a family's layers, and the meaning of its absent keys.
-struct Row {
+struct RotaryFamily {
     family: Family,
     /// The keys of its `config.json`.
     keys: &'static Keys,
-    /// The keys that are not named as the fields of [`Config`] are, with these.
-    names: &'static [(&'static str, &'static str)],
     /// The norms, without biases; sizes of heads are set from the keys.
     layer: LayerForm,
     epsilon: f64,
@@ -45,23 +45,14 @@ struct Row {
     /// The id of the padding token.
     padding: Option<i64>,
     /// True if the layer of a number has a window, where `layer_types` is absent.
-    is_local: fn(i64, &Config) -> bool,
+    is_local: fn(i64, &RotaryConfig) -> bool,
 }
 
-const ROWS: [Row; 3] = [
+const ROWS: [RotaryFamily; 3] = [
     // Warner et al., arXiv 2412.13663.
-    Row {
+    RotaryFamily {
         family: Family::ModernBert,
         keys: &MODERNBERT,
-        names: &[
-            ("hidden_activation", "activation"),
-            ("norm_eps", "epsilon"),
-            ("mlp_bias", "inner_bias"),
-            ("local_attention", "window"),
-            ("global_attn_every_n_layers", "every"),
-            ("global_rope_theta", "theta"),
-            ("local_rope_theta", "local_theta"),
-        ],
         layer: LayerForm {
             norms: Norms::Before,
             first_is_normed: false,
@@ -80,19 +71,9 @@ const ROWS: [Row; 3] = [
         is_local: |layer, config| layer % config.every.unwrap_or(3) != 0,
     },
     // Yang et al., arXiv 2505.09388; Zhang et al., arXiv 2506.05176 (embeddings and rerankers).
-    Row {
+    RotaryFamily {
         family: Family::Qwen3,
         keys: &QWEN3,
-        names: &[
-            ("hidden_act", "activation"),
-            ("rms_norm_eps", "epsilon"),
-            ("num_key_value_heads", "key_heads"),
-            ("head_dim", "width"),
-            ("use_sliding_window", "has_window"),
-            ("sliding_window", "window"),
-            ("max_window_layers", "every"),
-            ("rope_theta", "theta"),
-        ],
         layer: LayerForm {
             norms: Norms::Before,
             is_rms: true,
@@ -115,21 +96,9 @@ const ROWS: [Row; 3] = [
         },
     },
     // Gemma Team, arXiv 2503.19786; Schechter Vera et al., arXiv 2509.20354 (EmbeddingGemma).
-    Row {
+    RotaryFamily {
         family: Family::Gemma3,
         keys: &GEMMA3,
-        names: &[
-            ("hidden_activation", "activation"),
-            ("rms_norm_eps", "epsilon"),
-            ("num_key_value_heads", "key_heads"),
-            ("head_dim", "width"),
-            ("query_pre_attn_scalar", "divisor"),
-            ("use_bidirectional_attention", "is_bidirectional"),
-            ("sliding_window", "window"),
-            ("sliding_window_pattern", "every"),
-            ("rope_theta", "theta"),
-            ("rope_local_base_freq", "local_theta"),
-        ],
         layer: LayerForm {
             norms: Norms::Around,
             is_rms: true,
@@ -153,31 +122,47 @@ const ROWS: [Row; 3] = [
     },
 ];
 
-/// The keys of all families, by common names.
+/// The keys of all families; those that mean the same in several are read under one name.
 #[derive(Deserialize)]
-struct Config {
+struct RotaryConfig {
     hidden_size: NonZeroU32,
     num_hidden_layers: NonZeroU32,
     num_attention_heads: NonZeroU32,
     intermediate_size: NonZeroU32,
     vocab_size: NonZeroU32,
     max_position_embeddings: NonZeroU32,
+    #[serde(alias = "hidden_act", alias = "hidden_activation")]
     activation: Option<String>,
+    #[serde(alias = "norm_eps", alias = "rms_norm_eps")]
     epsilon: Option<f64>,
+    #[serde(alias = "num_key_value_heads")]
     key_heads: Option<NonZeroU32>,
+    #[serde(alias = "head_dim")]
     width: Option<NonZeroU32>,
+    #[serde(alias = "query_pre_attn_scalar")]
     divisor: Option<f64>,
     attention_bias: Option<bool>,
+    #[serde(alias = "mlp_bias")]
     inner_bias: Option<bool>,
     norm_bias: Option<bool>,
     layer_types: Option<Vec<LayerType>>,
     rope_parameters: Option<Value>,
+    #[serde(alias = "global_rope_theta", alias = "rope_theta")]
     theta: Option<f64>,
+    #[serde(alias = "local_rope_theta", alias = "rope_local_base_freq")]
     local_theta: Option<f64>,
+    #[serde(alias = "local_attention", alias = "sliding_window")]
     window: Option<i64>,
+    #[serde(alias = "use_sliding_window")]
     has_window: Option<bool>,
     /// The key by which layers with a window are counted.
+    #[serde(
+        alias = "global_attn_every_n_layers",
+        alias = "max_window_layers",
+        alias = "sliding_window_pattern"
+    )]
     every: Option<i64>,
+    #[serde(alias = "use_bidirectional_attention")]
     is_bidirectional: Option<bool>,
     is_causal: Option<bool>,
     pad_token_id: Option<i64>,
@@ -211,33 +196,25 @@ struct Rope {
     partial_rotary_factor: Option<f64>,
 }
 
-/// The keys that count, by common names.
-fn renamed(row: &Row, object: &Object) -> Object {
-    let common = |own: &str| {
-        let named = row.names.iter().find(|(known, _)| *known == own);
-        named.map_or_else(|| own.to_owned(), |(_, common)| (*common).to_owned())
-    };
-    let keys = row.keys.done();
-    keys.filter_map(|own| Some((common(own), object.get(own)?.clone()))).collect()
+/// The keys of a family with rotary positions; `None` for others.
+pub(super) fn keys(family: Family) -> Option<&'static Keys> {
+    ROWS.iter().find(|row| row.family == family).map(|row| row.keys)
 }
 
 /// The shape of a family with rotary positions; `None` for others.
 pub(super) fn read(at: &Path, object: &Object, family: Family) -> Result<Option<ModelShape>> {
     let Some(row) = ROWS.iter().find(|row| row.family == family) else { return Ok(None) };
-    row.keys.check(at, object)?;
-    let config: Config = read_keys(at, renamed(row, object))?;
-    let family = row.family;
+    let config: RotaryConfig = row.keys.read(at, object.clone())?;
     let hidden = i64::from(config.hidden_size.get());
     let heads = i64::from(config.num_attention_heads.get());
-    let size = |key: Option<NonZeroU32>, usual: i64| key.map_or(usual, |size| size.get().into());
-    if hidden % heads != 0 && row.width.is_none() {
-        let found = format!("hidden_size {hidden} with {heads} heads");
-        bail!(at, "hidden_size a multiple of num_attention_heads", found, COPY_AGAIN);
-    }
-    let width = size(config.width, row.width.unwrap_or(hidden / heads));
+    let usual_width = match row.width {
+        Some(width) => width,
+        None => width_of_heads(at, hidden, heads)?,
+    };
+    let width = size_or(config.width, usual_width);
     let key_heads = match row.key_heads {
         Some(usual) if !object.get("num_key_value_heads").is_some_and(Value::is_null) => {
-            size(config.key_heads, usual)
+            size_or(config.key_heads, usual)
         }
         _ => heads,
     };
@@ -304,7 +281,12 @@ fn check(at: &Path, shape: &ModelShape) -> Result<()> {
 }
 
 /// The reach of each layer.
-fn reaches(at: &Path, config: &Config, row: &Row, layers: i64) -> Result<Vec<Reach>> {
+fn reaches(
+    at: &Path,
+    config: &RotaryConfig,
+    row: &RotaryFamily,
+    layers: i64,
+) -> Result<Vec<Reach>> {
     // All layers of Qwen3 have one base.
     let has_one_base = row.family == Family::Qwen3;
     let kinds = if has_one_base { [""; 2] } else { ["full_attention", "sliding_attention"] };
@@ -343,7 +325,7 @@ fn reaches(at: &Path, config: &Config, row: &Row, layers: i64) -> Result<Vec<Rea
 }
 
 /// The largest distance that a layer with a window reaches, as Hugging Face's library computes it.
-fn window_of(at: &Path, config: &Config, row: &Row) -> Result<i64> {
+fn window_of(at: &Path, config: &RotaryConfig, row: &RotaryFamily) -> Result<i64> {
     let size = config.window.or(row.window).filter(|size| *size > 0);
     let Some(size) = size else {
         bail!(at, "a window above 0 for the layers with `sliding_attention`", "none", COPY_AGAIN)
@@ -362,7 +344,7 @@ fn window_of(at: &Path, config: &Config, row: &Row) -> Result<i64> {
 
 /// The base and the factor of a kind of layer. Release 5 writes them for each kind, or, where all layers
 /// have the same, once.
-fn rope(at: &Path, config: &Config, kind: &str, theta: f64) -> Result<(f64, f64)> {
+fn rope(at: &Path, config: &RotaryConfig, kind: &str, theta: f64) -> Result<(f64, f64)> {
     let parameters = config.rope_parameters.as_ref().filter(|parameters| !parameters.is_null());
     let Some(parameters) = parameters else { return Ok((theta, 1.0)) };
     let is_nested = parameters.get("full_attention").or(parameters.get("sliding_attention"));
@@ -402,7 +384,7 @@ fn rope(at: &Path, config: &Config, kind: &str, theta: f64) -> Result<(f64, f64)
 
 fn classifier(
     at: &Path,
-    config: &Config,
+    config: &RotaryConfig,
     family: Family,
     padding: Option<i64>,
 ) -> Result<ClassifierForm> {
