@@ -6,7 +6,7 @@ use crate::inference::{ALONE, Parallel};
 use crate::network::Network;
 use crate::weights::{torch, values};
 use clariq_core::{Progress, Result, TextSide};
-use clariq_folder::{LateInteraction, PromptKind, Tokenize, Tokens};
+use clariq_folder::{LateInteraction, Tokenize, Tokens};
 use std::collections::BTreeSet;
 
 /// Chooses the tokens of texts, and which of them count.
@@ -32,11 +32,7 @@ impl TokenChoice {
 
     /// The tokens of texts, each request with its expansion.
     fn tokens(&self, tokenize: &Tokenize, texts: &[&str], side: TextSide) -> Result<Vec<Tokens>> {
-        let prompt = match side {
-            TextSide::Request => PromptKind::Query,
-            TextSide::Document => PromptKind::Document,
-        };
-        let mut all = tokenize.texts(texts, prompt)?;
+        let mut all = tokenize.texts(texts, side)?;
         let (Some(settings), Some(id)) = (&self.late.expansion, self.expansion) else {
             return Ok(all);
         };

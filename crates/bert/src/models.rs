@@ -13,8 +13,7 @@ use clariq_core::{
     Checksum, CutTexts, Embeddings, Encoder, ModelOptions, PairScorer, Pooling, Precision,
     ProblemKind, Progress, Result, Similarity, TextSide, TokenVectors, bail, gpu_number, problem,
 };
-use clariq_folder::{ModelFolder, PairScoring, ScoredBy, Sentence};
-use clariq_folder::{PromptKind, Tokenize};
+use clariq_folder::{ModelFolder, PairScoring, ScoredBy, Sentence, Tokenize};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -157,7 +156,7 @@ impl BertEncoder {
     fn encode_in_groups(
         &self,
         texts: &[&str],
-        prompt: PromptKind,
+        side: TextSide,
         group_tokens: usize,
         progress: Progress,
     ) -> Result<Embeddings> {
@@ -177,7 +176,7 @@ impl BertEncoder {
             }
             order.push(number);
         }
-        let tokens = tokenize.texts(&distinct, prompt)?;
+        let tokens = tokenize.texts(&distinct, side)?;
         let values = network.rows(&tokens, group_tokens, Network::pooled, progress)?;
         progress((texts.len() - distinct.len()) as u64);
         let distinct = Embeddings { dim: *dim, values };
@@ -188,15 +187,15 @@ impl BertEncoder {
 
 impl Encoder for BertEncoder {
     fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        self.encode_in_groups(texts, PromptKind::Query, ALONE, progress)
+        self.encode_in_groups(texts, TextSide::Request, ALONE, progress)
     }
 
     fn encode_documents(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        self.encode_in_groups(texts, PromptKind::Document, GROUP_TOKENS, progress)
+        self.encode_in_groups(texts, TextSide::Document, GROUP_TOKENS, progress)
     }
 
     fn encode_documents_alone(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        self.encode_in_groups(texts, PromptKind::Document, ALONE, progress)
+        self.encode_in_groups(texts, TextSide::Document, ALONE, progress)
     }
 
     fn encode_tokens(

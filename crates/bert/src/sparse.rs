@@ -8,9 +8,10 @@ use crate::network::{Network, WordHead};
 use crate::pooling::PoolingHead;
 use crate::weights::{Weights, values};
 use clariq_core::{
-    Checksum, CutTexts, ModelOptions, Progress, Result, SparseEncoder, SparseVectors, bail,
+    Checksum, CutTexts, ModelOptions, Progress, Result, SparseEncoder, SparseVectors, TextSide,
+    bail,
 };
-use clariq_folder::{Lookup, PromptKind, Sentence, SparseFolder, Tokenize};
+use clariq_folder::{Lookup, Sentence, SparseFolder, Tokenize};
 use std::borrow::Cow;
 use std::path::Path;
 use tch::{Device, Kind};
@@ -78,11 +79,11 @@ impl SparseBert {
     fn encode_in_groups(
         &self,
         texts: &[&str],
-        prompt: PromptKind,
+        side: TextSide,
         group_tokens: usize,
         progress: Progress,
     ) -> Result<SparseVectors> {
-        let tokens = self.tokenize.texts(texts, prompt)?;
+        let tokens = self.tokenize.texts(texts, side)?;
         let vectors = self.network.each(&tokens, group_tokens, words, progress)?;
         for (vector, text) in vectors.iter().zip(texts) {
             if let Some((word, weight)) = vector.iter().find(|(_, weight)| !weight.is_finite()) {
@@ -101,12 +102,12 @@ impl SparseEncoder for SparseBert {
     fn encode(&self, texts: &[&str], progress: Progress) -> Result<SparseVectors> {
         match &self.lookup {
             Some(lookup) => lookup.encode(texts, progress),
-            None => self.encode_in_groups(texts, PromptKind::Query, ALONE, progress),
+            None => self.encode_in_groups(texts, TextSide::Request, ALONE, progress),
         }
     }
 
     fn encode_documents(&self, texts: &[&str], progress: Progress) -> Result<SparseVectors> {
-        self.encode_in_groups(texts, PromptKind::Document, GROUP_TOKENS, progress)
+        self.encode_in_groups(texts, TextSide::Document, GROUP_TOKENS, progress)
     }
 
     fn word(&self, number: u32) -> Cow<'_, str> {

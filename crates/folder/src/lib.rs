@@ -65,7 +65,7 @@ pub use statics::{StaticEncoder, StaticFolder, is_static};
 use std::path::{Path, PathBuf};
 use table::FROM_STANFORD;
 use tokenizer_class::TokenizerClass;
-pub use tokens::{PromptKind, Tokenize, Tokens, check_vocabulary, count_special_tokens};
+pub use tokens::{Tokenize, Tokens, check_vocabulary, count_special_tokens};
 pub use unknown::unknown_keys;
 
 /// A model's folder, with its configuration and the paths of its files.

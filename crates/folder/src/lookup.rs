@@ -8,10 +8,10 @@ use crate::modules::read_required;
 use crate::settings::TokenizerConfig;
 use crate::table::LOOKUP;
 use crate::tokens::Tokenize;
-use crate::{Family, PromptKind, find_tokenizer, guard};
+use crate::{Family, find_tokenizer, guard};
 use clariq_core::{
-    Checksum, CutTexts, NoModels, Progress, Result, SparseEncoder, SparseVectors, bail, problem,
-    read_regular,
+    Checksum, CutTexts, NoModels, Progress, Result, SparseEncoder, SparseVectors, TextSide, bail,
+    problem, read_regular,
 };
 use clariq_files::MOST_OF_A_TABLE;
 use safetensors::{Dtype, SafeTensors};
@@ -84,16 +84,12 @@ impl LookupFolder {
         checksum: Checksum,
         name: String,
     ) -> Result<Lookup> {
-        let tokenize = self.tokenize()?.with_prompts(prompt, "");
-        Ok(Lookup { tokenize, weights: self.weights.clone(), checksum, name })
-    }
-
-    /// The tokenizer of requests: no special tokens, cut at its `model_max_length`.
-    fn tokenize(&self) -> Result<Tokenize> {
-        let most = self.tokenizer_config.max_tokens().unwrap_or(usize::MAX);
-        let vocabulary = self.weights.len() as i64;
-        let config = &self.tokenizer_config;
-        Tokenize::without_special_tokens(&self.tokenizer, config, self.family, vocabulary, most)
+        let Self { tokenizer, tokenizer_config, family, weights, .. } = self;
+        let vocabulary = weights.len() as i64;
+        let tokenize =
+            Tokenize::without_special_tokens(tokenizer, tokenizer_config, *family, vocabulary)?;
+        let tokenize = tokenize.with_prompts(prompt, "");
+        Ok(Lookup { tokenize, weights: weights.clone(), checksum, name })
     }
 }
 
@@ -109,7 +105,7 @@ impl SparseEncoder for Lookup {
     /// Each token once, whatever its count.
     fn encode(&self, texts: &[&str], progress: Progress) -> Result<SparseVectors> {
         let mut vectors = SparseVectors::default();
-        for tokens in self.tokenize.texts(texts, PromptKind::Query)? {
+        for tokens in self.tokenize.texts(texts, TextSide::Request)? {
             let mut ids = tokens.ids;
             ids.sort_unstable();
             ids.dedup();

@@ -4,10 +4,9 @@ mod read;
 
 use crate::chat::{self, ChatTemplate, Message};
 use crate::guard;
-use crate::{DOCUMENTED, Family, ModelFolder, TokenizerConfig};
-use clariq_core::{CutTexts, Result, TextCounter, bail, problem};
+use crate::{DOCUMENTED, ModelFolder};
+use clariq_core::{CutTexts, Result, TextCounter, TextSide, bail, problem};
 use rayon::prelude::*;
-use read::{ReadTokenizer, read_tokenizer};
 pub use read::{check_vocabulary, count_special_tokens};
 use std::borrow::Cow;
 use std::path::Path;
@@ -26,13 +25,6 @@ pub struct Tokens {
     pub unattended: usize,
     /// The number of the first tokens, those of a prompt, that do not count in the vector of the text.
     pub uncounted: usize,
-}
-
-/// The prompt before a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PromptKind {
-    Query,
-    Document,
 }
 
 /// The tokenizer of a model.
@@ -70,71 +62,32 @@ impl Tokenize {
     /// Reads the tokenizer of a model. A text is cut to `max_tokens` tokens, or by default to the
     /// folder's maximum; of a pair, the longer text is cut first.
     pub fn open(folder: &ModelFolder, max_tokens: Option<usize>) -> Result<Self> {
-        let path = &folder.tokenizer;
-        let family = folder.shape.family;
         let config = &folder.tokenizer_config;
-        let ReadTokenizer { tokenizer, cut_at, pad_at } =
-            read_tokenizer(path, config, family, folder.lower_case, folder.shape.vocabulary)?;
-        let most = max_tokens
-            .map_or(folder.max_tokens, |most| most.min(folder.shape.most_tokens() as usize));
-        let special = count_special_tokens(&tokenizer, true);
+        let path = &folder.tokenizer;
+        let shape = &folder.shape;
+        let mut tokenize =
+            Self::without_special_tokens(path, config, shape.family, shape.vocabulary)?;
+        if folder.lower_case {
+            tokenize.lower_case(path)?;
+        }
+        let model_most = shape.most_tokens() as usize;
+        let most = max_tokens.map_or(folder.max_tokens, |most| most.min(model_most));
+        let special = count_special_tokens(&tokenize.tokenizer, true);
         if most <= special {
             let found = format!("{most}; a pair of texts has {special} special tokens");
             bail!(&folder.path, "max_tokens that leaves room for a text", found);
         }
-        let name = folder.path.display().to_string();
-        let prompts = Default::default();
-        let read = TextCounter::default();
-        let model_most = folder.shape.most_tokens() as usize;
-        let id = |token: &str| tokenizer.token_to_id(token).map(i64::from);
+        let specials = config.added_tokens.specials();
         Ok(Self {
-            special: config.added_tokens.specials().filter_map(id).collect(),
-            counts_prompts: true,
-            tokenizer,
+            special: specials.filter_map(|token| tokenize.id_of(token)).collect(),
             marks_ends: folder.chat.is_none(),
             chat: folder.chat.clone(),
             needs_tokens: true,
-            prompts,
             most,
-            cut_at,
-            pad_at,
             model_most,
-            lengths: [None; 2],
             usual_expansion: config.usual_expansion(),
-            read,
-            name,
-        })
-    }
-
-    /// A tokenizer that puts no special tokens around a text.
-    pub(crate) fn without_special_tokens(
-        path: &Path,
-        config: &TokenizerConfig,
-        family: Family,
-        vocabulary: i64,
-        most: usize,
-    ) -> Result<Self> {
-        let ReadTokenizer { tokenizer, cut_at, pad_at } =
-            read_tokenizer(path, config, family, false, vocabulary)?;
-        let name = path.display().to_string();
-        let prompts = Default::default();
-        let read = TextCounter::default();
-        Ok(Self {
-            special: Vec::new(),
-            counts_prompts: true,
-            tokenizer,
-            marks_ends: false,
-            chat: None,
-            needs_tokens: false,
-            prompts,
-            most,
-            cut_at,
-            pad_at,
-            model_most: most,
-            lengths: [None; 2],
-            usual_expansion: Vec::new(),
-            read,
-            name,
+            name: folder.path.display().to_string(),
+            ..tokenize
         })
     }
 
@@ -222,10 +175,10 @@ impl Tokenize {
     }
 
     /// The tokens of each text, in order.
-    pub fn texts(&self, texts: &[&str], prompt: PromptKind) -> Result<Vec<Tokens>> {
-        let before = &self.prompts[usize::from(prompt == PromptKind::Document)];
-        let own = self.lengths[usize::from(prompt == PromptKind::Document)];
-        let most = own.unwrap_or(self.most);
+    pub fn texts(&self, texts: &[&str], side: TextSide) -> Result<Vec<Tokens>> {
+        let side = usize::from(side == TextSide::Document);
+        let before = &self.prompts[side];
+        let most = self.lengths[side].unwrap_or(self.most);
         if let Some(chat) = &self.chat {
             let messages: Vec<_> = texts.iter().map(|text| [(chat::TEXT[0], *text)]).collect();
             return self.messages(chat, before, &messages, most);

@@ -6,7 +6,7 @@ use crate::models::scores;
 use crate::network::Network;
 use crate::train::objective::{TrainingMaterial, pair_texts, texts as texts_of};
 use clariq_core::{JudgedQuestions, Result, TextSide, TokenVectors};
-use clariq_folder::{PromptKind, Tokenize};
+use clariq_folder::Tokenize;
 use rayon::prelude::*;
 
 /// The depths of the challenge.
@@ -87,12 +87,12 @@ impl TrainingMaterial<'_> {
                 }
             }
             Self::Texts(_) => {
-                let encode = |texts: &[&str], prompt| {
-                    let tokens = tokenize.texts(texts, prompt)?;
+                let encode = |texts: &[&str], side| {
+                    let tokens = tokenize.texts(texts, side)?;
                     network.rows(&tokens, GROUP_TOKENS, Network::pooled, &|_| {})
                 };
-                let questions = encode(&texts_of(&judged.questions), PromptKind::Document)?;
-                let requests = encode(&requests, PromptKind::Query)?;
+                let questions = encode(&texts_of(&judged.questions), TextSide::Document)?;
+                let requests = encode(&requests, TextSide::Request)?;
                 let dim = (requests.len() / held_out.len().max(1)).max(1);
                 for request in requests.chunks_exact(dim) {
                     // Most weights of words are 0.

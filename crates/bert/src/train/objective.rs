@@ -6,8 +6,8 @@ use crate::batch::TokenBatch;
 use crate::network::Network;
 use crate::train::steps::{ExampleSplit, pairs_of};
 use crate::weights::torch;
-use clariq_core::{ExampleForm, JudgedQuestions, Result, Training};
-use clariq_folder::{PromptKind, Tokenize, Tokens};
+use clariq_core::{ExampleForm, JudgedQuestions, Result, TextSide, Training};
+use clariq_folder::{Tokenize, Tokens};
 pub(super) use in_batch::InBatch;
 use std::collections::{BTreeMap, HashMap};
 use tch::Tensor;
@@ -39,8 +39,8 @@ impl<'a> TrainingMaterial<'a> {
             ExampleForm::Texts { scale, weights, late, .. } => {
                 return Ok(Self::Texts(InBatch {
                     judged,
-                    requests: tokenize.texts(&texts(&judged.requests), PromptKind::Query)?,
-                    questions: tokenize.texts(&texts(&judged.questions), PromptKind::Document)?,
+                    requests: tokenize.texts(&texts(&judged.requests), TextSide::Request)?,
+                    questions: tokenize.texts(&texts(&judged.questions), TextSide::Document)?,
                     scale,
                     weights,
                     late,

@@ -1,8 +1,8 @@
 //! This crate against transformers. Golden files by `scripts/make-golden bert`.
 
-use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, PromptKind, Tokenize, Weights};
+use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Tokenize, Weights};
 use clariq_collections::DataDir;
-use clariq_core::{Documents, Encoder, Error, ModelOptions, PairScorer, Precision};
+use clariq_core::{Documents, Encoder, Error, ModelOptions, PairScorer, Precision, TextSide};
 use clariq_track_clariq::{ClariQ, ClariqSplit};
 use serde_json::{Value, json};
 use std::fs;
@@ -327,7 +327,7 @@ fn a_text_that_is_too_long_is_cut_and_counted() {
     let folder = ModelFolder::open(&data().join("tiny")).unwrap();
     let long = "a ".repeat(200);
     let length = |tokenize: &Tokenize, text: &str| {
-        tokenize.texts(&[text], PromptKind::Query).unwrap()[0].ids.len()
+        tokenize.texts(&[text], TextSide::Request).unwrap()[0].ids.len()
     };
     let positions = Tokenize::open(&folder, None).unwrap();
     assert_eq!(

@@ -2,8 +2,8 @@
 
 use crate::installed;
 use crate::session::Session;
-use clariq_core::{JudgedQuestions, Recipe, Result};
-use clariq_folder::{ModelFolder, PromptKind, Tokenize};
+use clariq_core::{JudgedQuestions, Recipe, Result, TextSide};
+use clariq_folder::{ModelFolder, Tokenize};
 use std::mem;
 
 /// The documents of 100 that are read whole, beside the longest request. The longest documents of a
@@ -25,15 +25,15 @@ pub(super) fn lengthen(
     let kind = recipe.objective.kind();
     let base = installed::locate(&session.models_folder(), &recipe.base, kind)?;
     let tokenize = Tokenize::open(&ModelFolder::open(&base)?, Some(usize::MAX))?;
-    let lengths = |texts: &[&str], prompt| -> Result<Vec<usize>> {
+    let lengths = |texts: &[&str], side| -> Result<Vec<usize>> {
         let mut lengths: Vec<usize> =
-            tokenize.texts(texts, prompt)?.iter().map(|tokens| tokens.ids.len()).collect();
+            tokenize.texts(texts, side)?.iter().map(|tokens| tokens.ids.len()).collect();
         lengths.sort_unstable();
         Ok(lengths)
     };
     let requests: Vec<&str> = examples.requests.iter().map(String::as_str).collect();
-    let longest = lengths(&requests, PromptKind::Query)?.pop().unwrap_or_default();
-    let documents = lengths(&documents(examples), PromptKind::Document)?;
+    let longest = lengths(&requests, TextSide::Request)?.pop().unwrap_or_default();
+    let documents = lengths(&documents(examples), TextSide::Document)?;
     let length = longest + covering(&documents);
     let before = recipe.max_tokens;
     recipe.read_at_least(length.next_multiple_of(STEP).min(tokenize.most()));

@@ -1,10 +1,13 @@
 //! A tokenizer as its files and settings have it.
 
+use super::Tokenize;
 use crate::guard;
 use crate::rebuilt::{put_marks, rebuild};
 use crate::tokenizer_class::TokenizerClass;
-use crate::{COPY_AGAIN, Family, Object, SAVE_TOKENIZER, TokenizerConfig, parse_object};
-use clariq_core::{Result, bail, problem};
+use crate::{
+    COPY_AGAIN, Family, OTHER_MODELS, Object, SAVE_TOKENIZER, TokenizerConfig, parse_object,
+};
+use clariq_core::{Result, TextCounter, bail};
 use clariq_files::{MOST_OF_A_TABLE, Source};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -13,58 +16,70 @@ use tokenizers::utils::padding::PaddingDirection;
 use tokenizers::utils::truncation::TruncationDirection;
 use tokenizers::{PostProcessor, Tokenizer};
 
-/// A tokenizer without the padding and truncation of the program that saved it.
-pub(super) struct ReadTokenizer {
-    pub(super) tokenizer: Tokenizer,
-    pub(super) cut_at: TruncationDirection,
-    pub(super) pad_at: PaddingDirection,
-}
-
-/// Reads a tokenizer, and the sides at which it cuts and pads.
-pub(super) fn read_tokenizer(
-    path: &Path,
-    config: &TokenizerConfig,
-    family: Family,
-    lower_case: bool,
-    vocabulary: i64,
-) -> Result<ReadTokenizer> {
-    let unreadable = |error: tokenizers::Error| {
-        let hint = "copy the file again from where the model came from";
-        problem!(path, "a tokenizer", "{error}", hint)
-    };
-    let mut tokenizer = if config.class == TokenizerClass::File {
-        guard::read(path)?
-    } else {
-        if let Some(other) = &config.added_tokens.in_file_alone {
-            let found = format!("`{other}` in tokenizer.json alone");
-            bail!(path, "added_tokens_decoder with all added tokens", found, SAVE_TOKENIZER);
-        }
-        let file = rebuild(read_words(path, config)?, config);
-        guard::call(path, || Ok(serde_json::from_value(file)?))?
-    };
-    config.added_tokens.add_to(&mut tokenizer, vocabulary).map_err(unreadable)?;
-    put_marks(&mut tokenizer, config).map_err(unreadable)?;
-    tokenizer.set_encode_special_tokens(config.splits_special_tokens());
-    check_vocabulary(path, &tokenizer, vocabulary)?;
-    let is_left = |direction: &PaddingDirection| matches!(direction, PaddingDirection::Left);
-    let own = tokenizer.get_padding().map(|padding| is_left(&padding.direction));
-    let pads_left = config.pads_left(path, own, family)?;
-    let pad_at = if pads_left { PaddingDirection::Left } else { PaddingDirection::Right };
-    let own = tokenizer.get_truncation().map(|truncation| truncation.direction);
-    let cut_at = match config.cuts_beginnings() {
-        Some(true) => TruncationDirection::Left,
-        Some(false) => TruncationDirection::Right,
-        None => own.unwrap_or(TruncationDirection::Right),
-    };
-    tokenizer.with_padding(None);
-    tokenizer.with_truncation(None).map_err(unreadable)?;
-    if lower_case {
-        let mut steps = vec![NormalizerWrapper::Lowercase(Lowercase)];
-        steps.extend(tokenizer.get_normalizer().cloned());
-        let normalizer = NormalizerWrapper::Sequence(Sequence::new(steps));
-        tokenizer.with_normalizer(Some(normalizer)).map_err(unreadable)?;
+impl Tokenize {
+    /// Reads a tokenizer without the padding and truncation of the program that saved it. It puts no
+    /// special tokens around a text, and cuts where its settings say.
+    pub(crate) fn without_special_tokens(
+        path: &Path,
+        config: &TokenizerConfig,
+        family: Family,
+        vocabulary: i64,
+    ) -> Result<Self> {
+        let mut tokenizer = if config.class == TokenizerClass::File {
+            guard::read(path)?
+        } else {
+            if let Some(other) = &config.added_tokens.in_file_alone {
+                let found = format!("`{other}` in tokenizer.json alone");
+                bail!(path, "added_tokens_decoder with all added tokens", found, SAVE_TOKENIZER);
+            }
+            let file = rebuild(read_words(path, config)?, config);
+            guard::call(path, || Ok(serde_json::from_value(file)?))?
+        };
+        guard::call(path, || {
+            config.added_tokens.add_to(&mut tokenizer, vocabulary)?;
+            put_marks(&mut tokenizer, config)
+        })?;
+        tokenizer.set_encode_special_tokens(config.splits_special_tokens());
+        check_vocabulary(path, &tokenizer, vocabulary)?;
+        let is_left = |direction: &PaddingDirection| matches!(direction, PaddingDirection::Left);
+        let own = tokenizer.get_padding().map(|padding| is_left(&padding.direction));
+        let pads_left = config.pads_left(path, own, family)?;
+        let pad_at = if pads_left { PaddingDirection::Left } else { PaddingDirection::Right };
+        let own = tokenizer.get_truncation().map(|truncation| truncation.direction);
+        let cut_at = match config.cuts_beginnings() {
+            Some(true) => TruncationDirection::Left,
+            Some(false) => TruncationDirection::Right,
+            None => own.unwrap_or(TruncationDirection::Right),
+        };
+        tokenizer.with_padding(None);
+        guard::call(path, || tokenizer.with_truncation(None).map(drop))?;
+        let most = config.max_tokens().unwrap_or(usize::MAX);
+        Ok(Self {
+            tokenizer,
+            marks_ends: false,
+            chat: None,
+            needs_tokens: false,
+            prompts: Default::default(),
+            counts_prompts: true,
+            special: Vec::new(),
+            most,
+            cut_at,
+            pad_at,
+            model_most: most,
+            lengths: [None; 2],
+            usual_expansion: Vec::new(),
+            read: TextCounter::default(),
+            name: path.display().to_string(),
+        })
     }
-    Ok(ReadTokenizer { tokenizer, cut_at, pad_at })
+
+    /// Lower-cases texts before everything else.
+    pub(super) fn lower_case(&mut self, path: &Path) -> Result<()> {
+        let mut steps = vec![NormalizerWrapper::Lowercase(Lowercase)];
+        steps.extend(self.tokenizer.get_normalizer().cloned());
+        let normalizer = NormalizerWrapper::Sequence(Sequence::new(steps));
+        guard::call(path, || self.tokenizer.with_normalizer(Some(normalizer)).map(drop))
+    }
 }
 
 /// The number of special tokens around a text or a pair.
@@ -80,7 +95,7 @@ pub fn check_vocabulary(path: &Path, tokenizer: &Tokenizer, vocabulary: i64) -> 
             path,
             "words with ids below {vocabulary}, vocab_size of config.json",
             "the id {id} of `{word}`",
-            "the files are of different models"
+            OTHER_MODELS
         ),
         _ => Ok(()),
     }

@@ -1,8 +1,8 @@
 //! Texts and pairs in a chat template, as sentence-transformers 6 puts them there.
 
 use crate::{config, folder, put, tokenizer};
-use clariq_core::Result;
-use clariq_folder::{ModelFolder, PromptKind, Tokenize};
+use clariq_core::{Result, TextSide};
+use clariq_folder::{ModelFolder, Tokenize};
 use serde_json::json;
 use std::fs;
 use tempfile::TempDir;
@@ -41,7 +41,7 @@ fn texts_and_pairs_are_messages_after_a_prompt_and_keep_the_end_of_the_template(
     for (format, template) in [("flat", FLAT), ("structured", STRUCTURED)] {
         let ids = |most: usize, prompt: &str, text: &str| {
             let tokenize = open(&chat(format, template, most)).unwrap().with_prompts(prompt, "");
-            tokenize.texts(&[text], PromptKind::Query).unwrap().remove(0).ids
+            tokenize.texts(&[text], TextSide::Request).unwrap().remove(0).ids
         };
         assert_eq!(ids(64, "", "bees tent"), [2, 4, 5, 3, 7], "{format}");
         assert_eq!(ids(64, "wind", "bees"), [2, 6, 3, 4, 3, 7], "{format}");

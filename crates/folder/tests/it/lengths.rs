@@ -1,7 +1,8 @@
 //! The longest text of a folder, and what its layers attend to, as the libraries read it.
 
 use crate::{config, folder, put, tokenizer};
-use clariq_folder::{ModelFolder, ModelShape, PromptKind, Reach, Tokenize};
+use clariq_core::TextSide;
+use clariq_folder::{ModelFolder, ModelShape, Reach, Tokenize};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -93,7 +94,7 @@ fn the_tokens_of_a_prompt_are_counted_with_the_mark_before_them() {
         let tokens = tokenize.texts(&["wind", ""], kind).unwrap();
         tokens.iter().map(|tokens| tokens.uncounted).collect::<Vec<_>>()
     };
-    assert_eq!(uncounted(open().with_prompts_that_count(false), PromptKind::Query), [3, 3]);
-    assert_eq!(uncounted(open().with_prompts_that_count(false), PromptKind::Document), [0, 0]);
-    assert_eq!(uncounted(open(), PromptKind::Query), [0, 0]);
+    assert_eq!(uncounted(open().with_prompts_that_count(false), TextSide::Request), [3, 3]);
+    assert_eq!(uncounted(open().with_prompts_that_count(false), TextSide::Document), [0, 0]);
+    assert_eq!(uncounted(open(), TextSide::Request), [0, 0]);
 }

@@ -1,8 +1,8 @@
 //! The settings of a tokenizer, as transformers 5 follows them.
 
 use crate::{config, folder, tokenizer};
-use clariq_core::Result;
-use clariq_folder::{ModelFolder, PromptKind, Tokenize};
+use clariq_core::{Result, TextSide};
+use clariq_folder::{ModelFolder, Tokenize};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -15,7 +15,7 @@ fn words(settings: Value, tokenizer: Value, text: &str) -> Result<Vec<i64>> {
     ]);
     fs::write(folder.path().join("model.safetensors"), "").unwrap();
     let tokenize = Tokenize::open(&ModelFolder::open(folder.path())?, None)?;
-    Ok(tokenize.texts(&[text], PromptKind::Query)?.remove(0).ids)
+    Ok(tokenize.texts(&[text], TextSide::Request)?.remove(0).ids)
 }
 
 const TEXT: &str = "bees tent wind pegs honey";
