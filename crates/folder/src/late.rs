@@ -4,26 +4,24 @@
 //! `PyLate` has these settings in `config_sentence_transformers.json`, release 6 in those of its modules,
 //! which win. What `PyLate` does without a module is done as release 6 loads its folders.
 
-use crate::files::{DOCUMENTED, SENTENCE_SETTINGS, read_object};
+use crate::files::DOCUMENTED;
 use crate::late_interaction::{Expansion, LateInteraction, Strategy};
 use crate::modules::{Module, Modules, read_required};
 use crate::sentence::Sentence;
-use crate::table::{LATE, MULTI_VECTOR_MASK, TRANSFORMER};
+use crate::settings::{SentenceTransformersConfig, TransformerConfig};
+use crate::table::{LATE, MULTI_VECTOR_MASK};
 use clariq_core::{Result, Similarity, bail};
 use serde::Deserialize;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 const MULTI_VECTOR: &str = "MultiVectorEncoder";
 /// The name of `PyLate` up to release 3.
 const COLBERT: &str = "ColBERT";
 
-/// `config_sentence_transformers.json`.
-#[derive(Default, Deserialize)]
+/// The keys of `config_sentence_transformers.json` that only these folders have.
+#[derive(Default, PartialEq, Deserialize)]
 #[serde(default)]
-struct Settings {
-    model_type: String,
-    prompts: BTreeMap<String, Option<String>>,
+struct PyLateSettings {
     query_prefix: Option<String>,
     document_prefix: Option<String>,
     query_length: Option<usize>,
@@ -32,15 +30,6 @@ struct Settings {
     attend_to_expansion_tokens: Option<bool>,
     attend_to_mask_tokens: Option<bool>,
     skiplist_words: Option<Vec<String>>,
-}
-
-/// The keys of the transformer's settings that only these folders have.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Lengths {
-    query_length: Option<usize>,
-    document_length: Option<usize>,
-    query_expansion: Option<Expansion>,
 }
 
 /// `config.json` of `MultiVectorMask`.
@@ -53,9 +42,8 @@ struct Mask {
 
 /// True if a folder gives each token a vector.
 pub(crate) fn is_late(root: &Path) -> Result<bool> {
-    let object = read_object(&root.join(SENTENCE_SETTINGS))?.unwrap_or_default();
-    let model_type = object.get("model_type").and_then(serde_json::Value::as_str);
-    Ok(model_type.is_some_and(|name| [MULTI_VECTOR, COLBERT].contains(&name)))
+    let name = SentenceTransformersConfig::read(root)?.model_type;
+    Ok(name.is_some_and(|name| [MULTI_VECTOR, COLBERT].contains(&name.as_str())))
 }
 
 /// The words that `PyLate` skips by default: Python's `string.punctuation`.
@@ -67,12 +55,12 @@ fn punctuation() -> Vec<String> {
 /// The settings of such a folder, with the modules on the vectors of tokens.
 pub(crate) fn read(
     root: &Path,
-    transformer: &Path,
+    transformer: &TransformerConfig,
     hidden: usize,
     modules: &Modules,
 ) -> Result<Sentence> {
-    let at = root.join(SENTENCE_SETTINGS);
-    let settings: Settings = LATE.read_file(&at)?.unwrap_or_default();
+    let settings = SentenceTransformersConfig::read(root)?;
+    let own: PyLateSettings = LATE.read_file(&settings.at)?.unwrap_or_default();
     let mut late = LateInteraction::default();
     let mut sentence = Sentence { poolings: Vec::new(), ..Sentence::usual(hidden) };
     // Vectors of tokens are compared as the modules leave them.
@@ -96,28 +84,21 @@ pub(crate) fn read(
             }
         }
     }
-    if settings.model_type == COLBERT {
+    if settings.model_type.as_deref() == Some(COLBERT) {
         late.has_mask = true;
         late.skips = vec!["document".to_owned()];
-        late.skipped = settings.skiplist_words.clone().unwrap_or_else(punctuation);
+        late.skipped = own.skiplist_words.clone().unwrap_or_else(punctuation);
         sentence.modules.push(Module::Normalize);
     }
     sentence.dim = sentence.full_dim;
-    late.read_lengths(transformer, &settings)?;
-    let prefixes = [&settings.query_prefix, &settings.document_prefix];
-    let prompts = ["query", "document"]
-        .map(|name| settings.prompts.get(name).cloned().flatten().unwrap_or_default());
-    let mut both = Vec::new();
-    for (prefix, prompt) in prefixes.into_iter().zip(prompts) {
-        let Some(prefix) = prefix else {
-            both.push(prompt);
-            continue;
-        };
-        both.push(format!("{prefix}{}", prompt.strip_prefix(prefix.as_str()).unwrap_or(&prompt)));
+    late.read_lengths(transformer, &own)?;
+    let mut prompts = settings.prompts();
+    for (prompt, prefix) in prompts.iter_mut().zip([&own.query_prefix, &own.document_prefix]) {
+        let Some(prefix) = prefix else { continue };
+        *prompt = format!("{prefix}{}", prompt.strip_prefix(prefix.as_str()).unwrap_or(prompt));
         late.marks.push(prefix.clone());
     }
-    sentence.document_prompt = both.pop().unwrap_or_default();
-    sentence.query_prompt = both.pop().unwrap_or_default();
+    [sentence.query_prompt, sentence.document_prompt] = prompts;
     sentence.late = Some(late);
     Ok(sentence)
 }
@@ -141,23 +122,12 @@ impl LateInteraction {
     }
 
     /// Reads lengths and expansion: those of the transformer's settings win over `PyLate`'s.
-    fn read_lengths(&mut self, transformer: &Path, settings: &Settings) -> Result<()> {
-        let at = transformer.join("sentence_bert_config.json");
-        let object = read_object(&at)?.unwrap_or_default();
-        let has_expansion = object.contains_key("query_expansion");
-        let own: Lengths = TRANSFORMER.read(&at, object)?;
-        let is_pylate = settings.do_query_expansion.is_some()
-            || settings.attend_to_expansion_tokens.is_some()
-            || settings.attend_to_mask_tokens.is_some()
-            || settings.query_prefix.is_some()
-            || settings.document_prefix.is_some()
-            || settings.skiplist_words.is_some()
-            || settings.query_length.is_some()
-            || settings.document_length.is_some();
-        let mut query_length = settings.query_length;
-        self.expansion = own.query_expansion;
-        if is_pylate && !has_expansion && settings.do_query_expansion != Some(false) {
-            let attend = settings.attend_to_expansion_tokens.or(settings.attend_to_mask_tokens);
+    fn read_lengths(&mut self, own: &TransformerConfig, pylate: &PyLateSettings) -> Result<()> {
+        let is_pylate = *pylate != PyLateSettings::default();
+        let mut query_length = pylate.query_length;
+        self.expansion.clone_from(&own.query_expansion);
+        if is_pylate && !own.has_expansion && pylate.do_query_expansion != Some(false) {
+            let attend = pylate.attend_to_expansion_tokens.or(pylate.attend_to_mask_tokens);
             self.expansion = Some(Expansion {
                 strategy: Strategy::Fixed,
                 attend: attend.unwrap_or(false),
@@ -165,13 +135,13 @@ impl LateInteraction {
                 length: query_length.take().unwrap_or(32),
             });
         }
-        let document_length = own.document_length.or(settings.document_length);
+        let document_length = own.document_length.or(pylate.document_length);
         query_length = own.query_length.or(query_length);
         if let Some(expansion) = &self.expansion {
             if let Some(most) = query_length.filter(|most| *most < expansion.length) {
                 let expected =
                     format!("query_length of at least {}, as expanded", expansion.length);
-                bail!(&at, expected, "{most}", DOCUMENTED);
+                bail!(&own.at, expected, "{most}", DOCUMENTED);
             }
             query_length = match expansion.strategy {
                 Strategy::Fixed => Some(expansion.length),
@@ -180,7 +150,7 @@ impl LateInteraction {
         }
         self.lengths = [query_length, document_length];
         if let Some(most) = self.lengths.iter().flatten().find(|most| **most < 3) {
-            bail!(&at, "query_length and document_length of at least 3", "{most}", DOCUMENTED);
+            bail!(&own.at, "query_length and document_length of at least 3", "{most}", DOCUMENTED);
         }
         Ok(())
     }

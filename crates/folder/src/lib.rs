@@ -82,8 +82,10 @@ pub struct ModelFolder {
     /// The longest text or pair in tokens, by the folder's settings and the model's positions.
     pub max_tokens: usize,
     pub tokenizer_config: TokenizerConfig,
-    /// True if texts are lower-cased before they are tokenised.
-    pub lower_case: bool,
+    /// The transformer's settings in sentence-transformers.
+    settings: TransformerConfig,
+    /// True if the folder gives each token a vector.
+    is_late: bool,
     /// The modules after the transformer in `modules.json`.
     modules: Option<Modules>,
     /// The files with the weights: one, or those that the index lists.
@@ -124,9 +126,10 @@ impl ModelFolder {
         let shape = ModelShape::read(&at, config.clone())?;
         let weights = weights_of_model(path)?;
         check_numbers(&weights)?;
-        let transformer = TransformerConfig::read(root, path)?;
-        if !late::is_late(root)? {
-            transformer.expect_one_length(path)?;
+        let settings = TransformerConfig::read(root, path)?;
+        let is_late = late::is_late(root)?;
+        if !is_late {
+            settings.expect_one_length()?;
         }
         let tokenizer_config = TokenizerConfig::read(path, Some(&config))?;
         if !root.join(MODULES).is_file() {
@@ -134,13 +137,13 @@ impl ModelFolder {
         }
         let tokenizer = find_tokenizer(path, tokenizer_config.class)?;
         let mut chat = None;
-        if let Some(format) = transformer.message_format(path)? {
+        if let Some(format) = settings.message_format()? {
             chat = Some(tokenizer_config.chat(path, format)?);
         }
         let most = usize::try_from(shape.most_tokens()).unwrap_or_default();
         // A length that sentence-transformers is told is not cut at the model's positions.
         let usual = most.min(usize::try_from(shape.positions).unwrap_or_default());
-        let max_tokens = match (transformer.max_seq_length, tokenizer_config.max_tokens()) {
+        let max_tokens = match (settings.max_seq_length, tokenizer_config.max_tokens()) {
             (Some(setting), _) => setting.min(most),
             (None, Some(setting)) => setting.min(usual),
             (None, None) => usual,
@@ -148,7 +151,8 @@ impl ModelFolder {
         let mut folder = Self {
             root: root.to_owned(),
             max_tokens,
-            lower_case: transformer.do_lower_case,
+            settings,
+            is_late,
             path: path.to_owned(),
             config,
             shape,
@@ -171,7 +175,7 @@ impl ModelFolder {
             pieces += Checksum::of_file(weights)?.as_str();
         }
         pieces += Checksum::of_file(&self.tokenizer)?.as_str();
-        if self.lower_case {
+        if self.settings.do_lower_case {
             pieces += " lower case";
         }
         pieces += &self.tokenizer_config.digest();
@@ -198,10 +202,8 @@ impl ModelFolder {
     pub fn sentence(&self) -> Result<Sentence> {
         self.chat.as_ref().map_or(Ok(()), ChatTemplate::expect_texts)?;
         let hidden = usize::try_from(self.shape.hidden).unwrap_or_default();
-        if let Some(modules) =
-            self.modules.as_ref().filter(|_| late::is_late(&self.root).unwrap_or(false))
-        {
-            return late::read(&self.root, &self.path, hidden, modules);
+        if let Some(modules) = self.modules.as_ref().filter(|_| self.is_late) {
+            return late::read(&self.root, &self.settings, hidden, modules);
         }
         let mut sentence = Sentence::read(&self.root, hidden, self.modules.as_ref())?;
         if self.modules.is_none() {
@@ -212,7 +214,7 @@ impl ModelFolder {
 
     /// Refuses a transformer that the folder loads for another task.
     fn expect_task(&self, task: &str) -> Result<()> {
-        TransformerConfig::read(&self.root, &self.path)?.expect_task(&self.path, task, true)
+        self.settings.expect_task(task, true)
     }
 
     /// The class of transformers that `config.json` names.

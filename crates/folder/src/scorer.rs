@@ -1,7 +1,7 @@
 //! How a cross-encoder's folder scores pairs: by the layers of its transformer, or, as release 6 of
 //! sentence-transformers writes them, by modules after it, such as the logits of words.
 
-use crate::files::{DOCUMENTED, OTHER_MODELS, SENTENCE_SETTINGS};
+use crate::files::{DOCUMENTED, OTHER_MODELS};
 use crate::modules::{class_name, read_required};
 use crate::sentence::Sentence;
 use crate::settings::SentenceTransformersConfig;
@@ -51,12 +51,9 @@ pub(crate) fn is_cross_encoder(root: &Path) -> bool {
 impl ModelFolder {
     /// How the folder scores pairs: one score, by an activation that changes no order.
     pub fn pair_scoring(&self) -> Result<PairScoring> {
-        let at = self.root.join(SENTENCE_SETTINGS);
         let settings = SentenceTransformersConfig::read(&self.root)?;
-        if let Some(other) = settings.model_type.as_ref().filter(|kind| *kind != "CrossEncoder") {
-            bail!(&at, "model_type `CrossEncoder`", "`{other}`", DOCUMENTED);
-        }
-        settings.check_default_prompt(&at)?;
+        settings.expect_model_type("CrossEncoder")?;
+        settings.check_default_prompt()?;
         // Older releases of sentence-transformers wrote the activation into config.json.
         let config = self.path.join("config.json");
         let oldest = self.config.get("sbert_ce_default_activation_function");
@@ -64,7 +61,7 @@ impl ModelFolder {
         let older = older.and_then(|keys| keys.get("activation_fn"));
         check_activation(&config, oldest.and_then(Value::as_str))?;
         check_activation(&config, older.and_then(Value::as_str))?;
-        check_activation(&at, settings.activation_fn.as_deref())?;
+        check_activation(&settings.at, settings.activation_fn.as_deref())?;
         let mut sentence = Sentence::usual(usize::try_from(self.shape.hidden).unwrap_or_default());
         let modules = self.modules.as_ref().filter(|modules| !modules.entries.is_empty());
         if let Some(chat) = &self.chat {

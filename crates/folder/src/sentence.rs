@@ -2,7 +2,7 @@
 //! sentence-transformers.
 
 use crate::architecture;
-use crate::files::{DOCUMENTED, Object, SENTENCE_SETTINGS};
+use crate::files::{DOCUMENTED, Object};
 use crate::late_interaction::LateInteraction;
 use crate::modules::{Module, ModuleEntry, Modules, PoolingConfig};
 use crate::settings::SentenceTransformersConfig;
@@ -61,18 +61,13 @@ impl Sentence {
     /// Reads the settings of a folder.
     pub(crate) fn read(root: &Path, hidden: usize, modules: Option<&Modules>) -> Result<Self> {
         let settings = SentenceTransformersConfig::read(root)?;
-        let at = root.join(SENTENCE_SETTINGS);
-        if let Some(other) =
-            settings.model_type.as_ref().filter(|kind| *kind != "SentenceTransformer")
-        {
-            bail!(&at, "model_type `SentenceTransformer`", "`{other}`", DOCUMENTED);
-        }
+        settings.expect_model_type("SentenceTransformer")?;
         let mut sentence = Self::usual(hidden);
         if let Some(modules) = modules {
             sentence.poolings.clear();
             sentence.read_modules(root, modules, OF_TEXT)?;
         }
-        sentence.read_settings(&at, &settings)?;
+        sentence.read_settings(&settings)?;
         Ok(sentence)
     }
 
@@ -88,26 +83,26 @@ impl Sentence {
                 bail!(&modules.at, expected, (format!("`{other}`")), DOCUMENTED);
             }
         }
-        sentence.read_settings(&root.join(SENTENCE_SETTINGS), &settings)?;
+        sentence.read_settings(&settings)?;
         Ok(sentence)
     }
 
-    fn read_settings(&mut self, at: &Path, settings: &SentenceTransformersConfig) -> Result<()> {
-        let sentence = self;
-        sentence.dim = match settings.truncate_dim {
+    fn read_settings(&mut self, settings: &SentenceTransformersConfig) -> Result<()> {
+        let at = &settings.at;
+        self.dim = match settings.truncate_dim {
             Some(0) => bail!(at, "truncate_dim of at least 1", "0", DOCUMENTED),
-            Some(most) => most.min(sentence.full_dim),
-            None => sentence.full_dim,
+            Some(most) => most.min(self.full_dim),
+            None => self.full_dim,
         };
-        sentence.similarity = match settings.similarity_fn_name.as_deref() {
+        self.similarity = match settings.similarity_fn_name.as_deref() {
             None | Some("cosine") => Similarity::Cosine,
             Some("dot" | "dot_score") => Similarity::Dot,
             Some(other) => {
                 bail!(at, "similarity_fn_name `cosine` or `dot`", "`{other}`", DOCUMENTED)
             }
         };
-        settings.check_default_prompt(at)?;
-        [sentence.query_prompt, sentence.document_prompt] = settings.prompts();
+        settings.check_default_prompt()?;
+        [self.query_prompt, self.document_prompt] = settings.prompts();
         Ok(())
     }
 

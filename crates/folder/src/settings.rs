@@ -4,7 +4,8 @@ use crate::added_tokens::AddedTokens;
 use crate::chat::{ChatTemplate, MessageFormat};
 use crate::family::Family;
 use crate::files::{DOCUMENTED, MODULES, Object, SENTENCE_SETTINGS, read_object};
-use crate::table::{SENTENCE, TOKENIZER, TRANSFORMER};
+use crate::late_interaction::Expansion;
+use crate::table::{SENTENCE, TOKENIZER, TRANSFORMER, transformer_settings};
 use crate::tokenizer_class::TokenizerClass;
 use clariq_core::{Result, bail};
 use serde::Deserialize;
@@ -15,6 +16,8 @@ use std::path::{Path, PathBuf};
 /// The names of the prompts of requests and of documents.
 const QUERY: &str = "query";
 const DOCUMENT: &str = "document";
+/// The name of the transformer's settings.
+const USUAL: &str = "sentence_bert_config.json";
 /// The modality of messages, in which every text is where a folder has it.
 const MESSAGE: &str = "message";
 
@@ -22,6 +25,9 @@ const MESSAGE: &str = "message";
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct SentenceTransformersConfig {
+    /// The file, whether or not it is there.
+    #[serde(skip)]
+    pub(super) at: PathBuf,
     pub(super) model_type: Option<String>,
     pub(super) prompts: BTreeMap<String, Option<String>>,
     pub(super) default_prompt_name: Option<String>,
@@ -34,21 +40,33 @@ impl SentenceTransformersConfig {
     /// Reads the settings of a folder. Without `modules.json`, sentence-transformers makes a model from the
     /// transformer alone, and passes over all files of its own.
     pub(super) fn read(root: &Path) -> Result<Self> {
-        if !root.join(MODULES).is_file() {
-            return Ok(Self::default());
+        let at = root.join(SENTENCE_SETTINGS);
+        let mut config = Self::default();
+        if root.join(MODULES).is_file() {
+            config = SENTENCE.read_file(&at)?.unwrap_or_default();
         }
-        Ok(SENTENCE.read_file(&root.join(SENTENCE_SETTINGS))?.unwrap_or_default())
+        Ok(Self { at, ..config })
+    }
+
+    /// Refuses the settings of a model of another kind.
+    pub(super) fn expect_model_type(&self, expected: &str) -> Result<()> {
+        match self.model_type.as_deref() {
+            Some(other) if other != expected => {
+                bail!(&self.at, "model_type `{expected}`", "`{other}`", DOCUMENTED)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Refuses a default prompt that is not among the prompts, as sentence-transformers does. It is used
     /// for texts that are neither requests nor documents: these have prompts of their own, empty ones if
     /// the folder has none.
-    pub(super) fn check_default_prompt(&self, at: &Path) -> Result<()> {
+    pub(super) fn check_default_prompt(&self) -> Result<()> {
         match self.default_prompt_name.as_deref() {
             None | Some(QUERY | DOCUMENT) => Ok(()),
             Some(name) if self.prompts.contains_key(name) => Ok(()),
             Some(name) => {
-                bail!(at, "a prompt `{name}`, default_prompt_name", "none", DOCUMENTED)
+                bail!(&self.at, "a prompt `{name}`, default_prompt_name", "none", DOCUMENTED)
             }
         }
     }
@@ -97,23 +115,29 @@ impl FolderPrompts {
 }
 
 /// `sentence_bert_config.json`, or one of its older names.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct TransformerConfig {
+    /// The file; the usual one if there is none.
+    #[serde(skip)]
+    pub(crate) at: PathBuf,
     /// The task that the transformer is loaded for.
     pub(crate) transformer_task: Option<String>,
     pub(crate) max_seq_length: Option<usize>,
     pub(crate) do_lower_case: bool,
     module_output_name: Option<String>,
     modality_config: BTreeMap<String, Modality>,
-    // Read by `late`, for the folders that it is about.
-    query_length: Option<Value>,
-    document_length: Option<Value>,
-    query_expansion: Option<Value>,
+    // Of folders that give each token a vector.
+    pub(crate) query_length: Option<usize>,
+    pub(crate) document_length: Option<usize>,
+    pub(crate) query_expansion: Option<Expansion>,
+    /// True if the file has an expansion, or says that there is none.
+    #[serde(skip)]
+    pub(crate) has_expansion: bool,
 }
 
 /// The method that reads a kind of input.
-#[derive(Debug, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 struct Modality {
     method: String,
     method_output_name: Option<String>,
@@ -124,39 +148,41 @@ struct Modality {
 impl TransformerConfig {
     /// Reads the first of these files that is in the folder of a transformer, in or below that of the model.
     pub(crate) fn read(root: &Path, path: &Path) -> Result<Self> {
-        let file = Self::find(path).filter(|_| root.join(MODULES).is_file());
-        let Some(at) = file else { return Ok(Self::default()) };
-        let config: Self = TRANSFORMER.read_file(&at)?.unwrap_or_default();
-        config.check(&at)?;
+        let found = Self::find(path).filter(|_| root.join(MODULES).is_file());
+        let Some(at) = found else {
+            return Ok(Self { at: path.join(USUAL), ..Self::default() });
+        };
+        let object = read_object(&at)?.unwrap_or_default();
+        let has_expansion = object.contains_key("query_expansion");
+        let config: Self = TRANSFORMER.read(&at, object)?;
+        let config = Self { at, has_expansion, ..config };
+        config.check()?;
         Ok(config)
     }
 
     /// The format of messages, if texts are put into a chat template.
-    pub(crate) fn message_format(&self, path: &Path) -> Result<Option<MessageFormat>> {
+    pub(crate) fn message_format(&self) -> Result<Option<MessageFormat>> {
         let Some(modality) = self.modality_config.get(MESSAGE) else { return Ok(None) };
         match modality.format.as_deref() {
             Some("flat") => Ok(Some(MessageFormat::Flat)),
             Some("structured") => Ok(Some(MessageFormat::Structured)),
             other => {
-                let at = path.join("sentence_bert_config.json");
                 let found = format!("`{}`", other.unwrap_or("none"));
-                bail!(&at, "a format of messages `flat` or `structured`", found, DOCUMENTED)
+                bail!(&self.at, "a format of messages `flat` or `structured`", found, DOCUMENTED)
             }
         }
     }
 
     /// Refuses lengths of both sides, which only folders that give each token a vector have.
-    pub(crate) fn expect_one_length(&self, path: &Path) -> Result<()> {
-        let own = [
-            ("query_length", &self.query_length),
-            ("document_length", &self.document_length),
-            ("query_expansion", &self.query_expansion),
-        ];
-        for (key, value) in own {
-            if let Some(value) = value {
-                let at = path.join("sentence_bert_config.json");
+    pub(crate) fn expect_one_length(&self) -> Result<()> {
+        for (key, is_there) in [
+            ("query_length", self.query_length.is_some()),
+            ("document_length", self.document_length.is_some()),
+            ("query_expansion", self.query_expansion.is_some()),
+        ] {
+            if is_there {
                 let hint = "max_seq_length holds for requests and documents of an encoder";
-                bail!(&at, "no {key}", "`{value}`", hint);
+                bail!(&self.at, "no {key}", "one", hint);
             }
         }
         Ok(())
@@ -164,27 +190,24 @@ impl TransformerConfig {
 
     /// The first of these files that is in a transformer's folder.
     pub(crate) fn find(path: &Path) -> Option<PathBuf> {
-        let classes =
-            ["bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"];
-        let files = classes.map(|class| path.join(format!("sentence_{class}_config.json")));
-        files.into_iter().find(|file| file.is_file())
+        transformer_settings().map(|name| path.join(name)).find(|file| file.is_file())
     }
 
     /// Refuses a transformer that is loaded for another task: its output would be other numbers.
-    pub(crate) fn expect_task(&self, path: &Path, task: &str, is_default: bool) -> Result<()> {
+    pub(crate) fn expect_task(&self, task: &str, is_default: bool) -> Result<()> {
         match &self.transformer_task {
             None if is_default => Ok(()),
             Some(found) if found == task => Ok(()),
             found => {
                 let found =
                     found.as_ref().map_or_else(|| "none".to_owned(), |task| format!("`{task}`"));
-                let at = path.join("sentence_bert_config.json");
-                bail!(&at, "transformer_task `{task}`", found, DOCUMENTED)
+                bail!(&self.at, "transformer_task `{task}`", found, DOCUMENTED)
             }
         }
     }
 
-    fn check(&self, at: &Path) -> Result<()> {
+    fn check(&self) -> Result<()> {
+        let at = &self.at;
         for (kind, modality) in &self.modality_config {
             let output = modality.method_output_name.as_deref();
             let is_text = matches!(kind.as_str(), "text" | MESSAGE)

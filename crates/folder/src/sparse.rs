@@ -4,13 +4,13 @@
 //! The layouts are those of naver's SPLADE (no `modules.json`), and of sentence-transformers 5 and 6.
 //! Everything else that is called sparse is refused by the name of its module.
 
-use crate::files::{DOCUMENTED, MODULES, OTHER_MODELS, SENTENCE_SETTINGS};
+use crate::files::{DOCUMENTED, MODULES, OTHER_MODELS};
 use crate::lookup::{Lookup, LookupFolder};
 use crate::modules::{ModuleEntry, Modules, class_name, read_required};
 use crate::recognise::check;
 use crate::router::{ROUTER_SETTINGS, RouterConfig};
 use crate::sentence::describe_prompts;
-use crate::settings::{SentenceTransformersConfig, TransformerConfig};
+use crate::settings::SentenceTransformersConfig;
 use crate::table::SPLADE;
 use crate::{ModelFolder, missing};
 use clariq_core::{Checksum, ModelOptions, Result, bail};
@@ -78,7 +78,7 @@ impl SparseFolder {
     pub fn open(root: &Path) -> Result<Self> {
         check(root)?;
         let settings = SentenceTransformersConfig::read(root)?;
-        check_settings(&root.join(SENTENCE_SETTINGS), &settings)?;
+        check_settings(&settings)?;
         let mut folder = match Modules::entries(root)? {
             None => Self::plain(root)?,
             Some(entries) => match first_class(&entries) {
@@ -131,9 +131,6 @@ impl SparseFolder {
         if !matches!(*class, "Transformer" | "MLMTransformer") {
             bail!(at, "a masked language model (Transformer)", "`{class}`", DOCUMENTED);
         }
-        if *class == "Transformer" {
-            expect_fill_mask(root, path)?;
-        }
         let (pooling_class, pooling_path) = match rest {
             [one] => one,
             [] => bail!(at, "SpladePooling after {class}", "nothing", DOCUMENTED),
@@ -148,6 +145,10 @@ impl SparseFolder {
         let pooling_at = pooling_path.join("config.json");
         let config: SpladeConfig = read_required(&pooling_at, &SPLADE)?;
         let transformer = ModelFolder::read(root, path, None)?;
+        // Otherwise its output is vectors of tokens.
+        if *class == "Transformer" {
+            transformer.settings.expect_task("fill-mask", false)?;
+        }
         let vocabulary = transformer.shape.vocabulary;
         if let Some(found) = config.word_embedding_dimension.filter(|found| *found != vocabulary) {
             let expected = format!("embedding_dimension {vocabulary}, vocab_size of the model");
@@ -255,10 +256,9 @@ fn first_class(entries: &[ModuleEntry]) -> &str {
     entries.first().map_or("", |entry| entry.class().unwrap_or(&entry.r#type))
 }
 
-fn check_settings(at: &Path, settings: &SentenceTransformersConfig) -> Result<()> {
-    if let Some(other) = settings.model_type.as_ref().filter(|kind| *kind != "SparseEncoder") {
-        bail!(at, "model_type `SparseEncoder`", "`{other}`", DOCUMENTED);
-    }
+fn check_settings(settings: &SentenceTransformersConfig) -> Result<()> {
+    settings.expect_model_type("SparseEncoder")?;
+    let at = &settings.at;
     match settings.similarity_fn_name.as_deref() {
         None | Some("dot" | "dot_score") => {}
         Some(other) => bail!(at, "similarity_fn_name `dot`", "`{other}`", DOCUMENTED),
@@ -266,12 +266,7 @@ fn check_settings(at: &Path, settings: &SentenceTransformersConfig) -> Result<()
     if let Some(most) = settings.truncate_dim {
         bail!(at, "no truncate_dim", "{most}", DOCUMENTED);
     }
-    settings.check_default_prompt(at)
-}
-
-/// Refuses a transformer whose output is vectors of tokens.
-fn expect_fill_mask(root: &Path, path: &Path) -> Result<()> {
-    TransformerConfig::read(root, path)?.expect_task(path, "fill-mask", false)
+    settings.check_default_prompt()
 }
 
 fn expect_masked_language_model(folder: &ModelFolder) -> Result<()> {

@@ -172,7 +172,6 @@ pub(crate) const SERVED: &str = "a server such as llama.cpp, vLLM or text-embedd
      [models.NAME] names the server";
 pub(crate) const FROM_STANFORD: &str = "save it in Python by `MultiVectorEncoder(DIR).save_pretrained(NEW)` of \
      sentence-transformers 6; the stage `maxsim` takes that folder";
-const VOCABULARY: FileUse = FileUse::WithoutEffect;
 
 /// Every file that the libraries read, apart from those below the folders of modules.
 pub const FILES: &[KnownFile] = &[
@@ -186,10 +185,10 @@ pub const FILES: &[KnownFile] = &[
     done("added_tokens.json", TRANSFORMERS),
     done("vocab.txt", TRANSFORMERS),
     // Read where there is no tokenizer.json, without which only vocab.txt is read here.
-    file("vocab.json", TRANSFORMERS, VOCABULARY),
-    file("merges.txt", TRANSFORMERS, VOCABULARY),
-    file("*.model", TRANSFORMERS, VOCABULARY),
-    file("tekken.json", TRANSFORMERS, VOCABULARY),
+    without_effect("vocab.json", TRANSFORMERS),
+    without_effect("merges.txt", TRANSFORMERS),
+    without_effect("*.model", TRANSFORMERS),
+    without_effect("tekken.json", TRANSFORMERS),
     done("chat_template.jinja", TRANSFORMERS),
     without_effect("*.jinja", TRANSFORMERS),
     done("chat_templates/", TRANSFORMERS),
@@ -266,6 +265,11 @@ pub const FILES: &[KnownFile] = &[
         ),
     ),
 ];
+
+/// The names of a transformer's settings in sentence-transformers, the usual one first.
+pub fn transformer_settings() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|file| file.name).filter(|name| name.starts_with("sentence_"))
+}
 
 #[cfg(test)]
 mod tests {

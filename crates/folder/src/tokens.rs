@@ -67,7 +67,7 @@ impl Tokenize {
         let shape = &folder.shape;
         let mut tokenize =
             Self::without_special_tokens(path, config, shape.family, shape.vocabulary)?;
-        if folder.lower_case {
+        if folder.settings.do_lower_case {
             tokenize.lower_case(path)?;
         }
         let model_most = shape.most_tokens() as usize;

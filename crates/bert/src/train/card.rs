@@ -7,7 +7,7 @@ use clariq_core::{
     Error, ExampleForm, IoAction, ModelKind, Result, Training, count_of, read_regular,
 };
 use clariq_files::{MOST_OF_A_TABLE, write_atomically};
-use clariq_folder::table::FILES;
+use clariq_folder::table::transformer_settings;
 use clariq_folder::{Family, ModelFolder};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -50,8 +50,8 @@ pub(crate) fn write_folder(into: &Path, about: &ModelCard, weights: &Weights) ->
     }
     // Settings of sentence-transformers describe an encoder of texts.
     if kind != ModelKind::CrossEncoder {
-        for file in FILES.iter().filter(|file| file.name.starts_with("sentence_")) {
-            copied(about.base.path.join(file.name), file.name.into())?;
+        for name in transformer_settings() {
+            copied(about.base.path.join(name), name.into())?;
         }
         for file in about.base.sentence_files() {
             copied(about.base.root.join(&file), file)?;
