@@ -2,11 +2,11 @@
 //! (`_from_pretrained` of `tokenization_utils_base.py` and `__init__` of
 //! `tokenization_utils_tokenizers.py`, transformers 5.24).
 
-use crate::files::{COPY_AGAIN, Object, read_keys, read_object};
+use crate::files::{COPY_AGAIN, Object, read_at_most, read_keys, read_object};
 use crate::table::SPECIAL_TOKENS;
 use crate::tokenizer_class::TokenizerClass;
 use clariq_core::{Result, bail};
-use clariq_files::{MOST_OF_A_TABLE, Source};
+use clariq_files::MOST_OF_A_TABLE;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -78,7 +78,7 @@ type Named = BTreeMap<&'static str, Option<NamedToken>>;
 
 /// The tokens of the settings, before they are compared with the tokenizer's file.
 #[derive(Default)]
-struct Settings {
+struct TokenSettings {
     by_id: Option<BTreeMap<u32, NamedToken>>,
     special: Named,
     /// Special tokens without a name.
@@ -95,9 +95,9 @@ struct TokenizerFile {
 impl AddedTokens {
     /// Reads `tokenizer_config.json`, and the two older files where that has no `added_tokens_decoder`.
     pub(crate) fn read(path: &Path, class: TokenizerClass) -> Result<Self> {
-        let mut settings = Settings::read(path)?;
+        let mut settings = TokenSettings::read(path)?;
         let unusual = settings.complete(class);
-        let own = read_at_most(&path.join("tokenizer.json"))?;
+        let own = read_at_most(&path.join("tokenizer.json"), MOST_OF_A_TABLE)?.unwrap_or_default();
         // A damaged file is named where the tokenizer is read.
         let file: TokenizerFile = serde_json::from_slice(&own).unwrap_or_default();
         let by_id = settings.by_id.iter().flat_map(BTreeMap::values);
@@ -162,15 +162,7 @@ impl AddedTokens {
     }
 }
 
-/// The bytes of a file, if there is one.
-fn read_at_most(at: &Path) -> Result<Vec<u8>> {
-    if !at.is_file() {
-        return Ok(Vec::new());
-    }
-    Ok(Source::Path(at.to_owned()).read_at_most(MOST_OF_A_TABLE)?.bytes.into_owned())
-}
-
-impl Settings {
+impl TokenSettings {
     fn read(path: &Path) -> Result<Self> {
         let at = path.join("tokenizer_config.json");
         let config = read_object(&at)?.unwrap_or_default();

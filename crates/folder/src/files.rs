@@ -19,12 +19,17 @@ pub(crate) const INDEX: &str = "model.safetensors.index.json";
 /// The keys and values of a JSON object.
 pub type Object = Map<String, Value>;
 
-/// Reads a file, if it exists.
+/// Reads a file of settings, if it exists.
 pub fn read_optional(at: &Path) -> Result<Option<Vec<u8>>> {
+    read_at_most(at, MOST_OF_A_CONFIGURATION)
+}
+
+/// Reads a file of at most so many bytes, if it exists.
+pub(crate) fn read_at_most(at: &Path, most: u64) -> Result<Option<Vec<u8>>> {
     if !at.is_file() {
         return Ok(None);
     }
-    Ok(Some(Source::Path(at.to_owned()).read_at_most(MOST_OF_A_CONFIGURATION)?.bytes.into_owned()))
+    Ok(Some(Source::Path(at.to_owned()).read_at_most(most)?.bytes.into_owned()))
 }
 
 /// Parses a JSON object; `at` names the file in messages.
@@ -75,6 +80,7 @@ pub fn missing(at: &Path, expected: &str) -> Problem {
     problem!(at, expected, "no such file", hint).kind(ProblemKind::MissingModel)
 }
 
+pub(crate) const PICKLED: &str = "a file of PyTorch, which may run any program when it is read";
 pub(crate) const CONVERT: &str = "if you trust the file, convert it: `python3 -c \"import sys, torch; from \
     safetensors.torch import save_file; d = sys.argv[1]; w = torch.load(d + '/pytorch_model.bin', \
     'cpu', weights_only=True); save_file({k: v.clone().contiguous() for k, v in w.items()}, d + \
@@ -87,8 +93,7 @@ pub(crate) fn weights_in(folder: &Path) -> Result<PathBuf> {
         return Ok(path);
     }
     if folder.join("pytorch_model.bin").exists() {
-        let found = "a file of PyTorch, which may run any program when it is read";
-        bail!(&folder.join("pytorch_model.bin"), "weights in {WEIGHTS}", found, CONVERT);
+        bail!(&folder.join("pytorch_model.bin"), "weights in {WEIGHTS}", PICKLED, CONVERT);
     }
     Err(missing(folder, "weights: model.safetensors").into())
 }

@@ -1,5 +1,6 @@
 //! The kind of the model in a folder.
 
+use crate::architecture;
 use crate::files::{MODULES, read_object};
 use crate::modules::Modules;
 use crate::recognise::check;
@@ -24,8 +25,7 @@ pub fn kind_of(root: &Path) -> Result<ModelKind> {
     }
     let path = transformer_of(root)?;
     let config = read_object(&path.join("config.json"))?.unwrap_or_default();
-    let class = config.get("architectures").and_then(|names| names.get(0)).and_then(Value::as_str);
-    Ok(match class.unwrap_or_default() {
+    Ok(match architecture(&config).unwrap_or_default() {
         _ if config.get("model_type").and_then(Value::as_str) == Some("t5") => {
             ModelKind::TextGenerator
         }

@@ -12,7 +12,7 @@ mod sentence;
 mod text_generator;
 mod tokenizer;
 
-use crate::files::{CONVERT, Object, expect_usual, read_keys, read_object};
+use crate::files::{CONVERT, Object, PICKLED, expect_usual, read_keys, read_object};
 use clariq_core::Result;
 pub use config::CONFIG;
 pub use page::page;
@@ -156,6 +156,15 @@ const fn without_effect(name: &'static str, reader: &'static str) -> KnownFile {
     file(name, reader, FileUse::WithoutEffect)
 }
 
+const fn other(
+    name: &'static str,
+    reader: &'static str,
+    what: &'static str,
+    hint: &'static str,
+) -> KnownFile {
+    file(name, reader, FileUse::OtherWeights(what, hint))
+}
+
 const MERGE: FileUse = FileUse::Refused(
     "a LoRA adapter of peft, which is a change of another model's weights",
     "merge it into that model in Python: `AutoPeftModel.from_pretrained(DIR).merge_and_unload()\
@@ -217,52 +226,19 @@ pub const FILES: &[KnownFile] = &[
         FileUse::Refused("the settings of a checkpoint of Stanford's ColBERT", FROM_STANFORD),
     ),
     without_effect("README.md", SENTENCE_TRANSFORMERS),
-    file(
-        "onnx/",
-        SENTENCE_TRANSFORMERS,
-        FileUse::OtherWeights("weights for ONNX alone", OTHER_FRAMEWORK),
-    ),
-    file(
-        "*.onnx",
-        SENTENCE_TRANSFORMERS,
-        FileUse::OtherWeights("weights for ONNX alone", OTHER_FRAMEWORK),
-    ),
-    file(
-        "openvino/",
-        SENTENCE_TRANSFORMERS,
-        FileUse::OtherWeights("weights for OpenVINO alone", OTHER_FRAMEWORK),
-    ),
-    file("*.gguf", TRANSFORMERS, FileUse::OtherWeights("weights in GGUF alone", SERVED)),
-    file(
-        "*.h5",
-        TRANSFORMERS,
-        FileUse::OtherWeights("weights for TensorFlow alone", OTHER_FRAMEWORK),
-    ),
-    file(
-        "*.ckpt.index",
-        TRANSFORMERS,
-        FileUse::OtherWeights("a checkpoint of TensorFlow alone", OTHER_FRAMEWORK),
-    ),
-    file(
-        "*.msgpack",
-        TRANSFORMERS,
-        FileUse::OtherWeights("weights for Flax alone", OTHER_FRAMEWORK),
-    ),
-    file(
-        "pytorch_model.bin",
-        TRANSFORMERS,
-        FileUse::OtherWeights(
-            "a file of PyTorch, which may run any program when it is read",
-            CONVERT,
-        ),
-    ),
-    file(
+    other("onnx/", SENTENCE_TRANSFORMERS, "weights for ONNX alone", OTHER_FRAMEWORK),
+    other("*.onnx", SENTENCE_TRANSFORMERS, "weights for ONNX alone", OTHER_FRAMEWORK),
+    other("openvino/", SENTENCE_TRANSFORMERS, "weights for OpenVINO alone", OTHER_FRAMEWORK),
+    other("*.gguf", TRANSFORMERS, "weights in GGUF alone", SERVED),
+    other("*.h5", TRANSFORMERS, "weights for TensorFlow alone", OTHER_FRAMEWORK),
+    other("*.ckpt.index", TRANSFORMERS, "a checkpoint of TensorFlow alone", OTHER_FRAMEWORK),
+    other("*.msgpack", TRANSFORMERS, "weights for Flax alone", OTHER_FRAMEWORK),
+    other("pytorch_model.bin", TRANSFORMERS, PICKLED, CONVERT),
+    other(
         "pytorch_model.bin.index.json",
         TRANSFORMERS,
-        FileUse::OtherWeights(
-            "files of PyTorch, which may run any program when they are read",
-            CONVERT,
-        ),
+        "files of PyTorch, which may run any program when they are read",
+        CONVERT,
     ),
 ];
 
