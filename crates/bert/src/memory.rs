@@ -1,13 +1,10 @@
 //! Whether a model fits into memory, before it is read.
 
-use clariq_core::{Result, bail, open_regular, read_regular};
-use serde_json::{Map, Value};
-use std::io::Read as _;
+use clariq_core::{Result, bail, read_regular};
+use clariq_folder::header_of;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use tch::Kind;
-
-/// More than the header of any published file.
-const MOST_OF_A_HEADER: u64 = 100 << 20;
 
 /// Refuses weights for which there is no room: they are read as 32-bit floats, from which the network is
 /// made. What is free is known on Linux.
@@ -30,16 +27,10 @@ fn check(file: &Path, numbers: u64, kind: Kind, free: u64) -> Result<()> {
     bail!(file, "{needed} of free memory for {numbers} numbers", "{free}", "{hint}")
 }
 
-/// The floating-point numbers in a file of safetensors; `None` if its header cannot be read, which is
-/// reported when its weights are.
+/// The floating-point numbers in a file of safetensors; `None` if it cannot be opened, which is reported
+/// when its weights are read.
 fn numbers_in(file: &Path) -> Option<u64> {
-    let mut file = open_regular(file).ok()?;
-    let mut length = [0; 8];
-    file.read_exact(&mut length).ok()?;
-    let mut header = Vec::new();
-    let length = u64::from_le_bytes(length).min(MOST_OF_A_HEADER);
-    file.take(length).read_to_end(&mut header).ok()?;
-    let header: Map<String, Value> = serde_json::from_slice(&header).ok()?;
+    let header = header_of(file).ok()?;
     let of_tensor = |tensor: &Value| {
         let sizes = tensor.get("shape")?.as_array()?.iter();
         sizes.map(Value::as_u64).try_fold(1_u64, |all, size| all.checked_mul(size?))

@@ -164,8 +164,7 @@ pub(crate) fn read_all(files: &[PathBuf]) -> Result<BTreeMap<String, Tensor>> {
     let mut tensors = BTreeMap::new();
     for path in files {
         let entries = Tensor::read_safetensors(path).map_err(|error| {
-            let hint = "copy the file again from where the model came from; it may be truncated";
-            problem!(path, "weights that can be read", (first_line(&error)), hint)
+            problem!(path, "weights that can be read", (first_line(&error)), COPY_AGAIN)
         })?;
         for (name, tensor) in entries {
             if matches!(tensor.kind(), Kind::Float | Kind::Half | Kind::BFloat16 | Kind::Double) {

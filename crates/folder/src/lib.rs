@@ -53,7 +53,7 @@ pub use lookup::{Lookup, LookupFolder};
 pub use modules::Module;
 use modules::Modules;
 use recognise::check_numbers;
-pub use recognise::{check, is_model, not_finite};
+pub use recognise::{check, header_of, is_model, not_finite};
 use scorer::is_cross_encoder;
 pub use scorer::{PairScoring, ScoredBy};
 pub use sentence::Sentence;

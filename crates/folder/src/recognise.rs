@@ -116,7 +116,7 @@ pub(crate) fn check_numbers(weights: &[PathBuf]) -> Result<()> {
 }
 
 /// The tensors of a safetensors file, by its header.
-pub(crate) fn header_of(file: &Path) -> Result<crate::Object> {
+pub fn header_of(file: &Path) -> Result<crate::Object> {
     let mut open = open_regular(file).map_err(Error::io(IoAction::Read, file))?;
     let mut length = [0; 8];
     // A damaged file is named where its tensors are read.
