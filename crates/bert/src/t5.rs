@@ -18,7 +18,7 @@ pub(crate) use folder::T5Folder;
 use folder::{HEAD, REPEATED, T5Shape};
 pub use mono::MonoT5;
 use parking_lot::Mutex;
-use rust_bert::t5::{T5Config, T5ForConditionalGeneration};
+use rust_bert::t5::{T5Config, T5ForConditionalGeneration, T5ModelOutput};
 use search::{DecoderCache, Generator};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -176,18 +176,7 @@ impl T5 {
         let tensor = |ids: &[i64]| Tensor::from_slice(ids).unsqueeze(0).to_device(self.device);
         let output = tch::no_grad(|| {
             let encoded = network.model.encode(&tensor(source), None);
-            let given = tensor(&given);
-            network.model.forward_t(
-                None,
-                None,
-                Some(&encoded),
-                Some(&given),
-                None,
-                None,
-                None,
-                None,
-                false,
-            )
+            network.decode(&encoded, &tensor(&given), None)
         });
         let log_probabilities = output.decoder_output.log_softmax(-1, Kind::Float);
         let of_labels = log_probabilities.gather(-1, &tensor(&labels).unsqueeze(-1), false);
@@ -205,14 +194,26 @@ impl T5 {
             let expected = format!("beams at most half of {} words", self.folder.shape.vocabulary);
             bail!(&*self.folder.path, expected, (decoding.beams.to_string()));
         }
-        let generate = |(): &mut (), number: usize| {
-            let network = self.network()?;
-            let ids = self.generate_ids(&network, texts[number], decoding)?;
-            self.idle.lock().push(network);
+        self.each(texts, |network, text| {
+            let ids = self.generate_ids(network, text, decoding)?;
             progress(1);
             Ok(ids)
+        })
+    }
+
+    /// Computes `work` for all items, in order, each with a network that no other thread uses.
+    fn each<I: Sync, T: Send>(
+        &self,
+        items: &[I],
+        work: impl Fn(&T5Network, &I) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let with_network = |(): &mut (), number: usize| {
+            let network = self.network()?;
+            let result = work(&network, &items[number])?;
+            self.idle.lock().push(network);
+            Ok(result)
         };
-        on_threads(self.threads, texts.len(), || Ok(()), generate)
+        on_threads(self.threads, items.len(), || Ok(()), with_network)
     }
 }
 
@@ -228,13 +229,7 @@ impl TextGenerator for T5 {
 
     fn likelihood(&self, source: &str, targets: &[&str]) -> Result<Vec<f32>> {
         let source = self.encode(source, self.cut_at_end)?;
-        let score = |(): &mut (), number: usize| {
-            let network = self.network()?;
-            let score = self.target_likelihood(&network, &source, targets[number])?;
-            self.idle.lock().push(network);
-            Ok(score)
-        };
-        on_threads(self.threads, targets.len(), || Ok(()), score)
+        self.each(targets, |network, target| self.target_likelihood(network, &source, target))
     }
 
     fn cut(&self) -> CutTexts {
@@ -321,20 +316,20 @@ impl T5Network {
         };
         let encoded = encoded.expand([beams, -1, -1], false);
         let last = Tensor::from_slice(last).unsqueeze(1).to_device(self.device);
-        let past = cache.take();
-        let output = self.model.forward_t(
-            None,
-            None,
-            Some(&encoded),
-            Some(&last),
-            None,
-            None,
-            None,
-            past,
-            false,
-        );
+        let output = self.decode(&encoded, &last, cache.take());
         *cache = output.next_cache;
         output.decoder_output.select(1, -1).to_kind(Kind::Float)
+    }
+
+    /// The decoder's output for given tokens, after those of a cache.
+    fn decode(
+        &self,
+        encoded: &Tensor,
+        given: &Tensor,
+        past: Option<DecoderCache>,
+    ) -> T5ModelOutput {
+        let encoded = Some(encoded);
+        self.model.forward_t(None, None, encoded, Some(given), None, None, None, past, false)
     }
 }
 

@@ -1,8 +1,7 @@
 //! monoT5, which scores a pair of request and document by a T5 (Nogueira et al., "Document Ranking
 //! with a Pretrained Sequence-to-Sequence Model", Findings of EMNLP 2020).
 
-use super::T5;
-use crate::inference::on_threads;
+use super::{T5, T5Network};
 use crate::weights::values;
 use clariq_core::{
     Checksum, CutTexts, ModelOptions, PairScorer, Progress, Result, TextGenerator as _, bail,
@@ -73,14 +72,12 @@ impl MonoT5 {
         Ok(encoding.get_ids().iter().map(|&id| i64::from(id)).collect())
     }
 
-    fn score_pair(&self, request: &str, document: &str) -> Result<f32> {
-        let T5 { device, folder, idle, max_tokens, .. } = &self.model;
+    fn score_pair(&self, network: &T5Network, request: &str, document: &str) -> Result<f32> {
+        let T5 { device, folder, max_tokens, .. } = &self.model;
         let ids = self.tokens(request, document, *max_tokens)?;
         let ids = Tensor::from_slice(&ids).unsqueeze(0).to_device(*device);
-        let network = self.model.network()?;
         let encoded = network.model.encode(&ids, None);
         let logits = network.step(&encoded, &[folder.shape.start], &mut None);
-        idle.lock().push(network);
         let answer_ids = Tensor::from_slice(&self.answer_ids).to_device(*device);
         let scores = logits.view(-1).index_select(0, &answer_ids).log_softmax(0, Kind::Float);
         Ok(values(&scores)?[0])
@@ -101,13 +98,11 @@ fn cut_before_suffix(encoding: &mut Encoding, suffix_start: usize, room: usize) 
 
 impl PairScorer for MonoT5 {
     fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>> {
-        let score = |(): &mut (), number: usize| {
-            let (request, document) = pairs[number];
-            let score = self.score_pair(request, document)?;
+        self.model.each(pairs, |network, (request, document)| {
+            let score = self.score_pair(network, request, document)?;
             progress(1);
             Ok(score)
-        };
-        on_threads(self.model.threads, pairs.len(), || Ok(()), score)
+        })
     }
 
     fn cut(&self) -> CutTexts {
