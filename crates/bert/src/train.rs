@@ -61,7 +61,7 @@ pub fn train(
 ) -> Result<Curve> {
     keep_memory();
     let recipe = training.recipe;
-    let base = open_base(training)?;
+    let base = TrainingBase::open(training)?;
     let requests = &training.examples.requests;
     let split = ExampleSplit::draw(requests, recipe.held_out, recipe.fold, recipe.seed);
     if training.examples.pairs(&split.train, true).is_empty() {
@@ -78,7 +78,7 @@ pub fn train(
     let made = aside.join("model");
     let _ = fs::remove_dir_all(&made);
     fs::create_dir_all(&made).map_err(Error::io(IoAction::Write, &made))?;
-    let about = ModelCard { training, base: &base, split: &split, counts: &counts };
+    let about = ModelCard { training, base: &base.folder, split: &split, counts: &counts };
     write_folder(&made, &about, &weights)?;
     fs::rename(&made, folder).map_err(Error::io(IoAction::Write, folder))?;
     // The model is complete; what is left of its making is of no use.
@@ -86,98 +86,104 @@ pub fn train(
     Ok(counts.curve)
 }
 
-/// The folder that a training begins with.
-fn open_base(training: &Training) -> Result<ModelFolder> {
-    if training.recipe.objective.kind() == ModelKind::Sparse {
-        let sparse = sparse_base(training.base)?;
-        let checksum = sparse.checksum();
-        let mut transformer = sparse.transformer;
-        if is_sparse(training.base) {
-            transformer.checksum = checksum;
+/// The model that a training begins with.
+struct TrainingBase {
+    folder: ModelFolder,
+    /// How an encoder makes its vectors while it is trained: as its base does. A sparse encoder has its
+    /// prompts alone, and a cross-encoder no use for it.
+    sentence: Sentence,
+    /// The same folder as a sparse encoder's, where one is trained.
+    sparse: Option<SparseFolder>,
+}
+
+impl TrainingBase {
+    fn open(training: &Training) -> Result<Self> {
+        let kind = training.recipe.objective.kind();
+        if kind == ModelKind::Sparse {
+            return Self::of_sparse(training.base);
         }
-        Ok(transformer)
-    } else {
-        let base = ModelFolder::open(training.base)?;
-        if head_names(base.shape.family).0.is_none() {
+        let folder = ModelFolder::open(training.base)?;
+        if head_names(folder.shape.family).0.is_none() {
             let hint = "sentence-transformers trains it, and its folder is read here";
-            bail!(training.base, "an encoder as a base", (base.shape.family.to_string()), hint);
+            bail!(training.base, "an encoder as a base", (folder.shape.family.to_string()), hint);
         }
-        if base.has_chat_template() {
+        if folder.has_chat_template() {
             let hint = "a trained folder has the files of an encoder of texts alone";
             bail!(training.base, "a base that reads texts as they are", "a chat template", hint);
         }
-        Ok(base)
-    }
-}
-
-/// A network for an objective: without a pooler, which would get no gradient, or with a new head.
-fn network_for(recipe: &Recipe, base: &ModelFolder, device: Device) -> Result<Network> {
-    let mut folder = base.clone();
-    if let Some(dropout) = recipe.dropout {
-        (folder.shape.dropout, folder.shape.attention_dropout) = (dropout, dropout);
-    }
-    if recipe.objective.kind() == ModelKind::Sparse {
-        let mut sparse = sparse_base(&base.root)?;
-        sparse.transformer = folder;
-        let network = sparse::network(&sparse, device, Kind::Float)?;
-        return Ok(network.for_training(recipe.precision));
-    }
-    let mut weights = Weights::read(base)?;
-    let classes = match recipe.objective.form() {
-        ExampleForm::Texts { .. } => {
-            let (dense, out) = head_names(base.shape.family);
-            let is_of_head = |name: &str| {
-                name.starts_with(out) || dense.is_some_and(|dense| name.starts_with(dense))
-            };
-            weights.tensors.retain(|name, _| !is_of_head(name));
-            None
+        let mut sentence = Sentence::usual(folder.shape.hidden as usize);
+        if kind == ModelKind::Encoder {
+            sentence = folder.sentence()?;
+            if sentence.similarity != Similarity::Cosine {
+                let expected = "a base whose vectors are compared by cosine";
+                let hint = "the losses compare cosines; `all-MiniLM-L6-v2` is such a base";
+                bail!(training.base, expected, "by dot product", hint);
+            }
         }
-        ExampleForm::Pairs { .. } => Some(2),
-        ExampleForm::Lists { .. } => Some(1),
-    };
-    let head = PoolingHead::read(&sentence_for(recipe, base)?, device)?;
-    let network = Network::new(&folder, &weights, head, device, Kind::Float)?;
-    let mut network = network.for_training(recipe.precision);
-    if let Some(classes) = classes {
-        network.new_head(classes);
+        Ok(Self { folder, sentence, sparse: None })
     }
-    Ok(network)
-}
 
-/// How an encoder makes its vectors while it is trained: as its base does. Other models have no use
-/// for it.
-fn sentence_for(recipe: &Recipe, base: &ModelFolder) -> Result<Sentence> {
-    let usual = Sentence::usual(base.shape.hidden as usize);
-    match recipe.objective.kind() {
-        ModelKind::CrossEncoder => return Ok(usual),
-        ModelKind::Sparse => {
-            let SparseFolder { query_prompt, document_prompt, .. } = sparse_base(&base.root)?;
-            return Ok(Sentence { query_prompt, document_prompt, ..usual });
+    fn of_sparse(path: &Path) -> Result<Self> {
+        let sparse = sparse_base(path)?;
+        let mut folder = sparse.transformer.clone();
+        if is_sparse(path) {
+            folder.checksum = sparse.checksum();
         }
-        _ => {}
+        let sentence = Sentence {
+            query_prompt: sparse.query_prompt.clone(),
+            document_prompt: sparse.document_prompt.clone(),
+            ..Sentence::usual(folder.shape.hidden as usize)
+        };
+        Ok(Self { folder, sentence, sparse: Some(sparse) })
     }
-    let sentence = base.sentence()?;
-    if sentence.similarity != Similarity::Cosine {
-        let hint = "the losses compare cosines; `all-MiniLM-L6-v2` is such a base";
-        bail!(&base.root, "a base whose vectors are compared by cosine", "by dot product", hint);
+
+    /// A network for an objective: without a pooler, which would get no gradient, or with a new head.
+    fn network(&self, recipe: &Recipe, device: Device) -> Result<Network> {
+        let mut folder = self.folder.clone();
+        if let Some(dropout) = recipe.dropout {
+            (folder.shape.dropout, folder.shape.attention_dropout) = (dropout, dropout);
+        }
+        if let Some(sparse) = &self.sparse {
+            let sparse = SparseFolder { transformer: folder, ..sparse.clone() };
+            let network = sparse::network(&sparse, device, Kind::Float)?;
+            return Ok(network.for_training(recipe.precision));
+        }
+        let mut weights = Weights::read(&folder)?;
+        let classes = match recipe.objective.form() {
+            ExampleForm::Texts { .. } => {
+                let (dense, out) = head_names(folder.shape.family);
+                let is_of_head = |name: &str| {
+                    name.starts_with(out) || dense.is_some_and(|dense| name.starts_with(dense))
+                };
+                weights.tensors.retain(|name, _| !is_of_head(name));
+                None
+            }
+            ExampleForm::Pairs { .. } => Some(2),
+            ExampleForm::Lists { .. } => Some(1),
+        };
+        let head = PoolingHead::read(&self.sentence, device)?;
+        let network = Network::new(&folder, &weights, head, device, Kind::Float)?;
+        let mut network = network.for_training(recipe.precision);
+        if let Some(classes) = classes {
+            network.new_head(classes);
+        }
+        Ok(network)
     }
-    Ok(sentence)
 }
 
 impl<'a> Learner<'a> {
-    fn new(training: &'a Training, base: &ModelFolder, split: ExampleSplit) -> Result<Self> {
+    fn new(training: &'a Training, base: &TrainingBase, split: ExampleSplit) -> Result<Self> {
         let recipe = training.recipe;
         let device = device(training.options)?;
         seed(recipe.seed, 0);
-        let mut network = network_for(recipe, base, device)?;
-        let sentence = sentence_for(recipe, base)?;
-        let tokenize = Tokenize::open(base, Some(recipe.max_tokens))?
-            .with_prompts(&sentence.query_prompt, &sentence.document_prompt)
-            .with_prompts_that_count(sentence.counts_prompts);
+        let mut network = base.network(recipe, device)?;
+        let tokenize = Tokenize::open(&base.folder, Some(recipe.max_tokens))?
+            .with_prompts(&base.sentence.query_prompt, &base.sentence.document_prompt)
+            .with_prompts_that_count(base.sentence.counts_prompts);
         let mut material = TrainingMaterial::new(training, &split, &tokenize)?;
         let rows = if network.word_head.is_some() {
             // A weight for each word of the vocabulary needs all of them.
-            (0..base.shape.vocabulary).collect()
+            (0..base.folder.shape.vocabulary).collect()
         } else {
             material.narrow()
         };
@@ -192,7 +198,7 @@ impl<'a> Learner<'a> {
         }
         let optimizer = AdamW::new(&mut network, recipe.weight_decay, recipe.clip);
         let computes_with = training.options.computes_with();
-        let key = training_key(recipe, &base.checksum, training.examples, computes_with);
+        let key = training_key(recipe, &base.folder.checksum, training.examples, computes_with);
         let counts = TrainingCounters {
             key,
             step: 0,

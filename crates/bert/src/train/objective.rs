@@ -160,9 +160,8 @@ mod tests {
     use super::in_batch::{TextVectors, sorted};
     use super::*;
     use crate::train::steps::steps;
-    use crate::train::{Learner, seed};
+    use crate::train::{Learner, TrainingBase, seed};
     use clariq_core::{ModelOptions, Recipe};
-    use clariq_folder::ModelFolder;
     use std::path::Path;
 
     fn judged() -> JudgedQuestions {
@@ -201,8 +200,8 @@ mod tests {
         };
         let split = ExampleSplit { train: vec![0, 1, 2], held_out: Vec::new() };
         let step = steps(&recipe, &judged, &split, 0).concat();
-        let folder = ModelFolder::open(&base).unwrap();
-        let mut learner = Learner::new(&training, &folder, split).unwrap();
+        let base = TrainingBase::open(&training).unwrap();
+        let mut learner = Learner::new(&training, &base, split).unwrap();
         let loss = of(&learner, &step).unwrap();
         let parameters = learner.network.parameters();
         let gradients = parameters.iter().map(|(_, weight)| weight.grad()).filter(Tensor::defined);
