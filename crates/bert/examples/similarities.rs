@@ -34,13 +34,14 @@ impl Task {
         ModelOptions { device, threads: 2, ..ModelOptions::default() }
     }
 
+    /// The requests and the documents.
+    fn texts(&self) -> [Vec<&str>; 2] {
+        [&self.requests, &self.documents].map(|texts| texts.iter().map(String::as_str).collect())
+    }
+
     fn scores(&self) -> Result<Vec<Vec<f32>>> {
         let options = self.options();
-        let texts = |texts: &[String]| -> Vec<String> { texts.to_vec() };
-        let requests = texts(&self.requests);
-        let documents = texts(&self.documents);
-        let requests: Vec<&str> = requests.iter().map(String::as_str).collect();
-        let documents: Vec<&str> = documents.iter().map(String::as_str).collect();
+        let [requests, documents] = self.texts();
         if self.kind == "cross-encoder"
             && let Model::CrossEncoder(model) =
                 Torch.open(&self.folder, ModelKind::CrossEncoder, &options)?
@@ -64,9 +65,7 @@ impl Task {
         let row = |request: &[f32]| documents.rows().map(|text| dot(request, text)).collect();
         Ok(requests.rows().map(row).collect())
     }
-}
 
-impl Task {
     /// The sum over a request's tokens of the largest product with a token of each document.
     fn max_sims(
         model: &BertEncoder,
@@ -91,18 +90,16 @@ impl Task {
     /// What a T5 writes for each request.
     fn written(&self, decoding: &Decoding) -> Result<Vec<Value>> {
         let model = T5::open(&self.folder, &self.options())?;
-        let texts: Vec<&str> = self.requests.iter().map(String::as_str).collect();
-        let (ids, texts) =
-            (model.ids(&texts, decoding, &|_| {})?, model.generate(&texts, decoding, &|_| {})?);
-        let both = ids.into_iter().zip(texts);
+        let [texts, _] = self.texts();
+        let ids = model.ids(&texts, decoding, &|_| {})?;
+        let both = ids.into_iter().zip(model.generate(&texts, decoding, &|_| {})?);
         Ok(both.map(|(ids, text)| json!({ "ids": ids, "text": text })).collect())
     }
 
     /// The weights of words, of requests and of documents.
     fn weights(&self) -> Result<Value> {
         let model = SparseBert::open(&self.folder, &self.options())?;
-        let [requests, documents] = [&self.requests, &self.documents]
-            .map(|texts| texts.iter().map(String::as_str).collect::<Vec<_>>());
+        let [requests, documents] = self.texts();
         let rows = |vectors: SparseVectors| vectors.rows().map(<[_]>::to_vec).collect::<Vec<_>>();
         let requests = rows(model.encode(&requests, &|_| {})?);
         let documents = rows(model.encode_documents(&documents, &|_| {})?);
