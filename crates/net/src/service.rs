@@ -77,10 +77,8 @@ pub fn check_address(at: impl Into<Location>, url: &str, hint: &str) -> Result<(
 /// An address of a web service.
 pub struct Service {
     url: String,
-    authorization_hint: String,
-    authorities_hint: String,
-    address_hint: String,
-    slow_hint: String,
+    /// Its hints: the client has the rest.
+    access: ServiceAccess,
     retries: u32,
     client: Client,
 }
@@ -126,21 +124,14 @@ impl From<Problem> for Failure {
 
 impl Service {
     /// Prepares requests to an address. It does not connect yet. Redirects are not followed.
-    pub fn new(url: impl Into<String>, access: ServiceAccess, patience: Patience) -> Self {
+    pub fn new(url: impl Into<String>, mut access: ServiceAccess, patience: Patience) -> Self {
         let url = url.into();
         let timeout = patience.timeout;
         let timeouts = Timeouts { connect: timeout, stall: timeout, whole: Some(timeout) };
-        let ServiceAccess {
-            authorization,
-            authorization_hint,
-            authorities,
-            authorities_hint,
-            address_hint,
-            slow_hint,
-        } = access;
+        let authorization = access.authorization.take();
+        let authorities = access.authorities.take();
         let client = Client::new(&url, timeouts, Redirects::Refuse, authorization, authorities);
-        let retries = patience.retries;
-        Self { url, authorization_hint, authorities_hint, address_hint, slow_hint, retries, client }
+        Self { url, access, retries: patience.retries, client }
     }
 
     /// The address for messages, without its query.
@@ -183,8 +174,8 @@ impl Service {
                             only has too much to do or still loads its model";
                 Error::from(match kind {
                     TroubleKind::Answer => problem.hint(hint),
-                    TroubleKind::Slow if !self.slow_hint.is_empty() => {
-                        problem.hint(&self.slow_hint)
+                    TroubleKind::Slow if !self.access.slow_hint.is_empty() => {
+                        problem.hint(&self.access.slow_hint)
                     }
                     _ => problem,
                 })
@@ -281,7 +272,7 @@ impl Service {
             _ if is_about_request(status.as_u16()) => problem
                 .kind(ProblemKind::Other)
                 .hint("the server is there, and says why it refuses the request"),
-            _ if is_about_key(status.as_u16()) => problem.hint(&self.authorization_hint),
+            _ if is_about_key(status.as_u16()) => problem.hint(&self.access.authorization_hint),
             StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => problem.hint(
                 "the server is there, and has nothing at this address: check its path, and the name \
                  of the index or the model",
@@ -295,7 +286,7 @@ impl Service {
     }
 
     fn problem(&self, found: String) -> Problem {
-        let hint = &self.address_hint;
+        let hint = &self.access.address_hint;
         problem!(self.location(), "an answer of the server", found, hint).kind(ProblemKind::Server)
     }
 
@@ -306,7 +297,8 @@ impl Service {
             // The certificate will be the same the next time.
             ureq::Error::Io(error) if is_about_certificate(error) => {
                 let is_own_authority = found.contains("CaUsedAsEndEntity");
-                let hint = if is_own_authority { OWN_AUTHORITY } else { &self.authorities_hint };
+                let hint =
+                    if is_own_authority { OWN_AUTHORITY } else { &self.access.authorities_hint };
                 self.problem(found).hint(hint).into()
             }
             ureq::Error::Io(error) if is_about_protocol(error) => {
