@@ -8,6 +8,7 @@ mod config;
 mod embed;
 mod endpoint;
 mod exchange;
+mod fault;
 mod identity;
 mod json;
 mod parameters;

@@ -1,12 +1,13 @@
 //! The server of a model: its address, the key, and the reading of its answers.
 
 use super::calls::{Call, CallAnswer, Caller, Calls};
+use super::fault::Fault;
 use super::identity::Identity;
 use super::json::{hint_of_form, plain, read_json, without_comments};
 use super::stream::joined;
-use super::table::{Dialect, ModelTable};
+use super::table::{Dialect, ModelTable, ServerConfig};
 use crate::http::CertificateAuthorities;
-use crate::service::{Patience, Reply, Service, ServiceAccess, is_about_key, is_about_request};
+use crate::service::{Patience, Reply, Service, ServiceAccess};
 use clariq_core::{
     Checksum, Error, Observer, ProblemKind, Result, bail, count_of, printable, problem,
 };
@@ -87,32 +88,7 @@ impl Server {
         let config = table.server();
         let base = config.url.trim_end_matches('/');
         let url = format!("{base}/{path}");
-        let authorities =
-            config.ca.map(|path| CertificateAuthorities::read(&Source::new(path))).transpose()?;
-        let access = ServiceAccess {
-            authorization: key.map(|key| format!("Bearer {key}")),
-            authorization_hint: format!("the environment variable {KEY} holds the key"),
-            authorities,
-            authorities_hint:
-                "`ca` names the PEM file of a private authority, and the certificate \
-                               must be for the host in `url`"
-                    .to_owned(),
-            address_hint: format!(
-                "is the server there, with the model `{}`, and does it answer `curl` on this \
-                 machine? `--set models.{name}.url=URL` names another",
-                config.model
-            ),
-            slow_hint: format!(
-                "the server is there, and slower than `timeout` ({} s) allows: it may answer fewer than {} calls \
-                 at once (`--set models.{name}.concurrency=1`), or need a longer `timeout`",
-                config.timeout, config.concurrency
-            ),
-        };
-        let patience = Patience {
-            timeout: Duration::from_secs(config.timeout.get() as u64),
-            retries: config.retries,
-        };
-        let service = Service::new(url.as_str(), access, patience);
+        let service = service_of(name, config, &url, key)?;
         // Another server may have another model of the same name.
         let journal = cache.join(format!("{}.jsonl", Checksum::of(url.as_bytes())));
         calls.open_cache(&journal, observer);
@@ -238,70 +214,33 @@ impl Server {
     }
 }
 
-/// An error that a server reports in an answer of status 200.
-struct Fault {
-    message: String,
-    /// True if the same request may succeed later.
-    is_busy: bool,
-    /// True if another request may succeed.
-    is_about_request: bool,
-}
-
-impl Fault {
-    /// The error in an answer: in `error`, as `OpenAI` documents it, in that of the first choice
-    /// (`OpenRouter`), in a list (Gemini), or the answer itself (older vLLM and others: it has a
-    /// message, and nothing that was asked for).
-    fn in_answer(answer: &Value) -> Option<Self> {
-        let bare = answer["message"].is_string() && answer["choices"].is_null();
-        let errors = [
-            &answer["error"],
-            &answer["choices"][0]["error"],
-            &answer[0]["error"],
-            if bare { answer } else { &Value::Null },
-        ];
-        let error = errors.into_iter().find(|error| !is_empty(error))?;
-        let message = match (&error["message"], error) {
-            (Value::String(message), _) | (_, Value::String(message)) => message.clone(),
-            _ => error.to_string(),
-        };
-        let places = [error, answer];
-        let codes = places.iter().flat_map(|place| CODES.map(|key| status_of(&place[key])));
-        let code = codes.flatten().next();
-        let message = match code {
-            Some(code) if is_about_key(code) => format!("the error {code}: it refuses the key"),
-            _ => message,
-        };
-        let is_busy = code.is_some_and(|code| matches!(code, 408 | 429 | 500..600))
-            || ["code", "type"].iter().filter_map(|key| error[key].as_str()).any(says_busy);
-        let is_about_request = code.is_some_and(is_about_request);
-        Some(Self { message, is_busy, is_about_request })
-    }
-}
-
-/// The names that the status of an error has.
-const CODES: [&str; 4] = ["code", "status", "status_code", "statusCode"];
-
-fn status_of(value: &Value) -> Option<u16> {
-    match value {
-        Value::String(code) => code.parse().ok(),
-        code => code.as_u64().and_then(|code| code.try_into().ok()),
-    }
-}
-
-fn says_busy(word: &str) -> bool {
-    ["rate_limit", "overloaded", "too_many_requests"].iter().any(|busy| word.contains(busy))
-}
-
-/// True for a value that tells nothing. Some servers always send an `error`.
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => true,
-        Value::Bool(true) => false,
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::String(text) => text.is_empty(),
-        Value::Array(values) => values.iter().all(is_empty),
-        Value::Object(object) => object.values().all(is_empty),
-    }
+/// The service at an address, with the hints of the model's table.
+fn service_of(name: &str, config: ServerConfig, url: &str, key: Option<String>) -> Result<Service> {
+    let authorities =
+        config.ca.map(|path| CertificateAuthorities::read(&Source::new(path))).transpose()?;
+    let access = ServiceAccess {
+        authorization: key.map(|key| format!("Bearer {key}")),
+        authorization_hint: format!("the environment variable {KEY} holds the key"),
+        authorities,
+        authorities_hint: "`ca` names the PEM file of a private authority, and the certificate \
+                           must be for the host in `url`"
+            .to_owned(),
+        address_hint: format!(
+            "is the server there, with the model `{}`, and does it answer `curl` on this \
+             machine? `--set models.{name}.url=URL` names another",
+            config.model
+        ),
+        slow_hint: format!(
+            "the server is there, and slower than `timeout` ({} s) allows: it may answer fewer than {} calls \
+             at once (`--set models.{name}.concurrency=1`), or need a longer `timeout`",
+            config.timeout, config.concurrency
+        ),
+    };
+    let patience = Patience {
+        timeout: Duration::from_secs(config.timeout.get() as u64),
+        retries: config.retries,
+    };
+    Ok(Service::new(url, access, patience))
 }
 
 /// The models that a server lists; `None` if it lists none.
