@@ -1,10 +1,10 @@
 //! Calls are cached, replayed, counted and limited, whatever the concurrency.
 
 use crate::stub::{Received, Reply, Stub, dialects};
-use crate::{chat, config, open, parts, requests, session};
-use clariq_core::{ChatModel, Embeddings, Error, Model, ModelKind};
+use crate::{chat, config, encoder_in, lines, parts, replaying, requests, reranker_in, session};
+use clariq_core::{ChatModel, Embeddings, Error};
 use clariq_files::Source;
-use clariq_net::{CallOptions, EndpointConfig, Planned, Recording, Registry, write_exchanges};
+use clariq_net::{CallOptions, EndpointConfig, Planned, Recording, Registry};
 use serde_json::json;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -17,17 +17,6 @@ fn texts(model: &dyn ChatModel, texts: &[&str]) -> Result<Vec<String>, Error> {
 
 fn config_of(stub: &Stub, concurrency: usize) -> EndpointConfig {
     config("chat", &format!("{}/v1", stub.url), json!({ "concurrency": concurrency }))
-}
-
-/// The lines of a run's exchanges.
-pub(crate) fn lines(registry: &Registry) -> String {
-    let mut lines = Vec::new();
-    write_exchanges(&mut lines, &registry.calls().take_exchanges()).unwrap();
-    String::from_utf8(lines).unwrap()
-}
-
-pub(crate) fn recorded(text: &str) -> Recording {
-    Recording::read(&Source::memory("a.completions.jsonl", text.as_bytes().to_vec())).unwrap()
 }
 
 const TEXTS: [&str; 6] = ["f", "b", "e", "b", "a", "d"];
@@ -97,20 +86,18 @@ fn a_replay_needs_no_server_and_refuses_unrecorded_requests() {
     texts(&*chat(&config_of(&stub, 8), &registry, folder.path()), &TEXTS).unwrap();
     let recording = lines(&registry);
     let nowhere = config("chat", "http://127.0.0.1:1", json!({}));
-    let replay =
-        || session(CallOptions { replay: Some(recorded(&recording)), ..CallOptions::default() });
-    let registry = replay();
+    let registry = replaying(&recording);
     let absent = folder.path().join("absent");
     assert_eq!(texts(&*chat(&nowhere, &registry, &absent), &TEXTS[..2]).unwrap(), ["F", "B"]);
     assert_eq!(
         lines(&registry).lines().collect::<Vec<_>>(),
         recording.lines().take(2).collect::<Vec<_>>()
     );
-    let found = parts(texts(&*chat(&nowhere, &replay(), &absent), &["f", "z"]));
+    let found = parts(texts(&*chat(&nowhere, &replaying(&recording), &absent), &["f", "z"]));
     assert!(found.contains("a.completions.jsonl | the answer for request 1 | none"), "{found}");
     let mut other = requests(&["f"]);
     other[0].parameters.seed = 7;
-    let model = chat(&nowhere, &replay(), &absent);
+    let model = chat(&nowhere, &replaying(&recording), &absent);
     assert!(model.complete(&other, &|_, _| Ok(())).is_err(), "another seed is another request");
     assert!(!absent.exists(), "nothing is cached");
     let error = Recording::read(&Source::memory("x", b"{\"about\": 3}\n".to_vec()));
@@ -123,8 +110,7 @@ fn scores_are_recorded_and_replayed() {
     let folder = tempfile::tempdir().unwrap();
     let score = |url: &str, registry: &Registry| {
         let config = config("rerank", url, json!({}));
-        let model = open(&config, ModelKind::CrossEncoder, registry, folder.path());
-        let Model::CrossEncoder(model) = model else { panic!() };
+        let model = reranker_in(&config, registry, folder.path());
         model.score(&[("a b", "a"), ("a b", "a b")], &|_| {}).unwrap()
     };
     let registry = session(CallOptions::default());
@@ -134,9 +120,7 @@ fn scores_are_recorded_and_replayed() {
     assert!(text.contains(r#""documents":["a","a b"]},"answer":[1.0,2.0]}"#), "{text}");
     assert_eq!(score(&url, &registry), [1.0, 2.0]);
     assert_eq!(stub.received().len(), 1, "the second time, it is in the cache");
-    let replay = Some(recorded(&text));
-    let registry = session(CallOptions { replay, ..CallOptions::default() });
-    assert_eq!(score("http://127.0.0.1:1", &registry), [1.0, 2.0]);
+    assert_eq!(score("http://127.0.0.1:1", &replaying(&text)), [1.0, 2.0]);
 }
 
 #[test]
@@ -149,8 +133,7 @@ fn vectors_are_recorded_and_replayed_bit_for_bit() {
                 "dialect": dialect, "batch": 2, "query_prompt": "q ", "document_prompt": "d ",
             });
             let config = config("embed", url, keys);
-            let model = open(&config, ModelKind::Encoder, registry, folder.path());
-            let Model::Encoder(model) = model else { panic!() };
+            let model = encoder_in(&config, registry, folder.path());
             let counted = AtomicU64::new(0);
             let count = |texts| {
                 counted.fetch_add(texts, Ordering::Relaxed);
@@ -180,18 +163,15 @@ fn vectors_are_recorded_and_replayed_bit_for_bit() {
         );
         assert_eq!(encode(&url, &registry), first);
         assert_eq!(stub.received().len(), 6, "the second time, they are in the cache");
-        let replay = Some(recorded(&text));
-        let registry = session(CallOptions { replay, ..CallOptions::default() });
+        let registry = replaying(&text);
         assert_eq!(encode("http://127.0.0.1:1", &registry), first);
         assert_eq!(lines(&registry), text);
         // A vector that was shortened by hand.
         let shortened = text.replacen("\"dimensions\":4", "\"dimensions\":3", 1);
-        let replay = Some(recorded(&shortened));
-        let registry = session(CallOptions { replay, ..CallOptions::default() });
+        let registry = replaying(&shortened);
         let keys = json!({ "dialect": dialect, "query_prompt": "q ", "document_prompt": "d " });
         let config = config("embed", "http://127.0.0.1:1", keys);
-        let model = open(&config, ModelKind::Encoder, &registry, folder.path());
-        let Model::Encoder(model) = model else { panic!() };
+        let model = encoder_in(&config, &registry, folder.path());
         let found = parts(model.encode(&["oar"], &|_| {}));
         assert!(found.contains("1 vectors of length 3"), "{found}");
     }

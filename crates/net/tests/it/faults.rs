@@ -1,22 +1,15 @@
 //! Errors of servers in every form, and which of them are tried again.
 
 use crate::stub::{Received, Reply, Stub, completion};
-use crate::{chat, config, parts, requests, session};
-use clariq_core::{Completion, Error, Location};
+use crate::{chat, complete, config, parts, requests, session};
+use clariq_core::Location;
 use clariq_files::Source;
 use clariq_net::{CallOptions, Recording};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
-
-fn complete(stub: &Stub, more: Value) -> Result<Vec<Completion>, Error> {
-    let folder = tempfile::tempdir().unwrap();
-    let config = config("chat", &format!("{}/v1", stub.url), more);
-    chat(&config, &session(CallOptions::default()), folder.path())
-        .complete(&requests(&["hello"]), &|_, _| Ok(()))
-}
 
 #[test]
 fn an_error_in_an_answer_of_status_200_is_told_in_the_words_of_the_server() {

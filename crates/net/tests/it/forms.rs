@@ -7,20 +7,12 @@
 //! the server's README. `chat-llama-cpp` was recorded from llama-cpp-python 0.3.36 with `--logits_all`.
 
 use crate::stub::{Received, Reply, Stub, completion};
-use crate::{chat, config, encoder, parts, requests, reranker, session};
+use crate::{chat, complete, config, encoder, parts, requests, reranker, session};
 use clariq_core::{Completion, Similarity};
 use clariq_net::CallOptions;
 use serde_json::{Value, json};
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
-
-/// Completes one request with a server of this behaviour.
-fn complete(stub: &Stub, more: Value) -> Result<Vec<Completion>, clariq_core::Error> {
-    let folder = tempfile::tempdir().unwrap();
-    let config = config("chat", &format!("{}/v1", stub.url), more);
-    chat(&config, &session(CallOptions::default()), folder.path())
-        .complete(&requests(&["hello"]), &|_, _| Ok(()))
-}
 
 #[test]
 fn a_chat_request_is_sent_as_openai_documents_it() {

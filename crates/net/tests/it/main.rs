@@ -14,12 +14,14 @@ mod service;
 mod sparse;
 mod stub;
 
-use clariq_core::{ChatMessage, ChatModel, ChatParameters, ChatRequest, ChatRole};
+use clariq_core::{ChatMessage, ChatModel, ChatParameters, ChatRequest, ChatRole, Completion};
 use clariq_core::{Encoder, Error, Model, ModelKind, ModelName, Observer, PairScorer, Silent};
-use clariq_net::{CallOptions, EndpointConfig, Registry};
+use clariq_files::Source;
+use clariq_net::{CallOptions, EndpointConfig, Recording, Registry, write_exchanges};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use stub::Stub;
 
 /// The table of a model, with further keys.
 pub(crate) fn config(kind: &str, url: &str, more: Value) -> EndpointConfig {
@@ -50,24 +52,45 @@ pub(crate) fn chat(
     model
 }
 
+pub(crate) fn encoder_in(
+    config: &EndpointConfig,
+    registry: &Registry,
+    cache: &Path,
+) -> Arc<dyn Encoder> {
+    let Model::Encoder(model) = open(config, ModelKind::Encoder, registry, cache) else { panic!() };
+    model
+}
+
 pub(crate) fn encoder(config: &EndpointConfig) -> Arc<dyn Encoder> {
     let folder = tempfile::tempdir().unwrap();
-    let registry = Registry::default();
-    let Model::Encoder(model) = open(config, ModelKind::Encoder, &registry, folder.path()) else {
-        panic!()
-    };
+    encoder_in(config, &Registry::default(), folder.path())
+}
+
+pub(crate) fn reranker_in(
+    config: &EndpointConfig,
+    registry: &Registry,
+    cache: &Path,
+) -> Arc<dyn PairScorer> {
+    let model = open(config, ModelKind::CrossEncoder, registry, cache);
+    let Model::CrossEncoder(model) = model else { panic!() };
     model
 }
 
 pub(crate) fn reranker(config: &EndpointConfig) -> Arc<dyn PairScorer> {
     let folder = tempfile::tempdir().unwrap();
-    let registry = Registry::default();
-    let Model::CrossEncoder(model) =
-        open(config, ModelKind::CrossEncoder, &registry, folder.path())
-    else {
-        panic!()
-    };
-    model
+    reranker_in(config, &Registry::default(), folder.path())
+}
+
+/// Completes a request by the chat model of a server.
+pub(crate) fn complete_at(url: &str, more: Value) -> Result<Vec<Completion>, Error> {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config("chat", &format!("{url}/v1"), more);
+    chat(&config, &session(CallOptions::default()), folder.path())
+        .complete(&requests(&["hello"]), &|_, _| Ok(()))
+}
+
+pub(crate) fn complete(stub: &Stub, more: Value) -> Result<Vec<Completion>, Error> {
+    complete_at(&stub.url, more)
 }
 
 /// The models of a run.
@@ -75,6 +98,20 @@ pub(crate) fn session(options: CallOptions) -> Registry {
     let registry = Registry::new(options);
     registry.calls().begin_run();
     registry
+}
+
+/// The models of a run with these recorded answers.
+pub(crate) fn replaying(lines: &str) -> Registry {
+    let lines = Source::memory("a.completions.jsonl", lines.as_bytes().to_vec());
+    let replay = Some(Recording::read(&lines).unwrap());
+    session(CallOptions { replay, ..CallOptions::default() })
+}
+
+/// The lines of a run's exchanges.
+pub(crate) fn lines(registry: &Registry) -> String {
+    let mut lines = Vec::new();
+    write_exchanges(&mut lines, &registry.calls().take_exchanges()).unwrap();
+    String::from_utf8(lines).unwrap()
 }
 
 /// Requests with these texts, named `request 0`, `request 1` and so on.

@@ -1,10 +1,9 @@
 //! The model that a server really has, what it thinks, and how it is asked.
 
 use crate::stub::{Received, Reply, Stub, completion};
-use crate::{Notes, chat, config, encoder, open, parts, requests, session};
+use crate::{Notes, chat, config, encoder, encoder_in, lines, parts, replaying, requests, session};
 use clariq_core::{ChatModel, Completion, Location, Model, ModelKind, ModelName, Silent, Thinking};
-use clariq_files::Source;
-use clariq_net::{CallOptions, EndpointConfig, Recording, Registry, write_exchanges};
+use clariq_net::{CallOptions, EndpointConfig, Registry};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -17,14 +16,8 @@ pub(crate) fn ask(model: &dyn ChatModel) -> Completion {
     model.complete(&requests(&["hello"]), &|_, _| Ok(())).unwrap().remove(0)
 }
 
-fn recorded(registry: &Registry) -> String {
-    let mut lines = Vec::new();
-    write_exchanges(&mut lines, &registry.calls().take_exchanges()).unwrap();
-    String::from_utf8(lines).unwrap()
-}
-
 /// A server that answers with the name of its model.
-fn named(model: &'static str, models: Option<Vec<&'static str>>) -> Stub {
+fn named(model: &'static str, models: Result<Vec<&'static str>, u16>) -> Stub {
     let reply = move |_: &Received, _: usize| {
         let mut answer = completion(&format!("I am {model}"));
         answer["model"] = model.into();
@@ -52,12 +45,10 @@ fn what_a_model_thinks_is_no_part_of_its_answer_and_is_recorded() {
         let config = chat_config(&stub, more);
         let read = ask(&*chat(&config, &registry, folder.path()));
         assert_eq!((read.text.as_str(), read.thinking), (answer, thinking), "{text}");
-        let lines = recorded(&registry);
-        let whole: Value = serde_json::from_str(&lines).unwrap();
+        let recording = lines(&registry);
+        let whole: Value = serde_json::from_str(&recording).unwrap();
         assert_eq!(whole["answer"]["text"], text, "the recording is whole");
-        let replay = Recording::read(&Source::memory("x", lines.into_bytes())).unwrap();
-        let registry = session(CallOptions { replay: Some(replay), ..CallOptions::default() });
-        let again = ask(&*chat(&config, &registry, folder.path()));
+        let again = ask(&*chat(&config, &replaying(&recording), folder.path()));
         assert_eq!((again.text.as_str(), again.thinking), (answer, thinking), "{text}");
     }
     // Mistral's form, and that of servers which take the thinking out.
@@ -110,7 +101,7 @@ fn parameters_are_set_renamed_and_left_out() {
         let body = body.as_object_mut().unwrap();
         body.shift_remove("messages");
         body.shift_remove("model");
-        (Value::Object(body.clone()), recorded(&registry))
+        (Value::Object(body.clone()), lines(&registry))
     };
     let (plain, _) = body(json!({}));
     let usual = json!({ "max_tokens": 512, "temperature": 0.0, "seed": 42, "stream": false });
@@ -211,24 +202,16 @@ fn recorded_vectors_without_numbers_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let registry = session(CallOptions::default());
     let config = config("embed", &stub.url, json!({ "dialect": "tei" }));
-    let Model::Encoder(model) = open(&config, ModelKind::Encoder, &registry, folder.path()) else {
-        panic!()
-    };
+    let model = encoder_in(&config, &registry, folder.path());
     model.encode(&["a"], &|_| {}).unwrap();
-    let line = recorded(&registry);
+    let line = lines(&registry);
     let (request, _) = line.split_once("\"answer\"").unwrap();
     for answer in [
         "\"answer\":{\"dimensions\":0,\"base64\":\"\"}}",
         "\"answer\":{\"dimensions\":4611686018427387904,\"base64\":\"\"}}",
     ] {
-        let replay =
-            Recording::read(&Source::memory("x", format!("{request}{answer}\n").into_bytes()));
-        let options = CallOptions { replay: Some(replay.unwrap()), ..CallOptions::default() };
-        let registry = session(options);
-        let Model::Encoder(model) = open(&config, ModelKind::Encoder, &registry, folder.path())
-        else {
-            panic!()
-        };
+        let registry = replaying(&format!("{request}{answer}\n"));
+        let model = encoder_in(&config, &registry, folder.path());
         let found = parts(model.encode(&["a"], &|_| {}));
         assert!(found.contains("1 vectors of length "), "{found}");
     }
@@ -240,10 +223,7 @@ fn a_dry_run_has_short_vectors_whatever_their_length() {
     for more in [json!({}), json!({ "dimensions": 65_536 })] {
         let config = config("embed", "http://127.0.0.1:1/v1", more);
         let registry = session(CallOptions { dry_run: true, ..CallOptions::default() });
-        let Model::Encoder(model) = open(&config, ModelKind::Encoder, &registry, folder.path())
-        else {
-            panic!()
-        };
+        let model = encoder_in(&config, &registry, folder.path());
         let vectors = model.encode_documents(&["a", "", "b"], &|_| {}).unwrap();
         assert_eq!((vectors.dim, &vectors.values[..]), (1, &[0.0; 3][..]));
         assert_eq!(registry.calls().planned()["far"].calls, 1);
@@ -253,14 +233,14 @@ fn a_dry_run_has_short_vectors_whatever_their_length() {
 #[test]
 fn default_stands_for_the_only_model_of_a_server() {
     let folder = tempfile::tempdir().unwrap();
-    let stub = named("qwen", Some(vec!["qwen"]));
+    let stub = named("qwen", Ok(vec!["qwen"]));
     let config = chat_config(&stub, json!({ "model": "default" }));
     let registry = session(CallOptions::default());
     ask(&*chat(&config, &registry, folder.path()));
     assert_eq!(stub.received()[0].body["model"], "qwen");
-    let line: Value = serde_json::from_str(&recorded(&registry)).unwrap();
+    let line: Value = serde_json::from_str(&lines(&registry)).unwrap();
     assert_eq!(line["request"]["model"], "default", "the request is that of the system");
-    let two = named("qwen", Some(vec!["qwen", "llama"]));
+    let two = named("qwen", Ok(vec!["qwen", "llama"]));
     let two_config = chat_config(&two, json!({ "model": "default" }));
     let registry = session(CallOptions::default());
     assert!(registry.set("far", Some(&two_config)));
@@ -268,7 +248,7 @@ fn default_stands_for_the_only_model_of_a_server() {
     let found = parts(registry.open(&name, folder.path(), &Silent));
     assert!(found.contains("| 2, such as qwen, llama |"), "{found}");
     assert!(found.contains("--set models.far.model=NAME"), "{found}");
-    let unlisted = named("qwen", None);
+    let unlisted = named("qwen", Err(404));
     let config = chat_config(&unlisted, json!({ "model": "default" }));
     ask(&*chat(&config, &Registry::default(), folder.path()));
     assert!(unlisted.received()[0].body["model"].is_null(), "no server has a model of that name");
@@ -298,7 +278,7 @@ pub(crate) fn changing(lists: bool) -> (Stub, Arc<Mutex<&'static str>>) {
         Reply::Json(answer)
     };
     let listed = Arc::clone(&model);
-    let models = move || lists.then(|| vec![*listed.lock().unwrap()]);
+    let models = move || lists.then(|| vec![*listed.lock().unwrap()]).ok_or(404);
     (Stub::with_models(reply, models), model)
 }
 
@@ -313,7 +293,7 @@ fn a_server_that_is_busy_is_asked_again_for_its_models() {
             *asked += 1;
             if *asked == 2 { Err(503) } else { Ok(vec!["one"]) }
         };
-        Stub::with_listed(|_, _| Reply::Json(completion("tents")), models)
+        Stub::with_models(|_, _| Reply::Json(completion("tents")), models)
     };
     let config = chat_config(&stub, json!({ "retries": 1 }));
     for _ in 0..2 {

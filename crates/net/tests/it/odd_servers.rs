@@ -1,9 +1,8 @@
 //! Servers that answer otherwise than the API is documented: parts, pieces, halves of characters, redirects.
 
 use crate::stub::{Received, Reply, Stub, completion};
-use crate::{chat, config, parts, requests, session};
+use crate::{complete, complete_at, parts};
 use clariq_core::{Completion, Error, Thinking};
-use clariq_net::CallOptions;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -12,15 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-fn complete(url: &str, more: Value) -> Result<Vec<Completion>, Error> {
-    let folder = tempfile::tempdir().unwrap();
-    let config = config("chat", &format!("{url}/v1"), more);
-    chat(&config, &session(CallOptions::default()), folder.path())
-        .complete(&requests(&["hello"]), &|_, _| Ok(()))
-}
-
 fn answer(body: &str) -> Result<Vec<Completion>, Error> {
-    complete(&Stub::always(Reply::status(200, body)).url, json!({}))
+    complete(&Stub::always(Reply::status(200, body)), json!({}))
 }
 
 #[test]
@@ -119,7 +111,7 @@ fn half_a_character_is_read() {
 fn a_redirect_names_the_new_address() {
     let moved = "Location: https://example.org/v1/chat/completions\r\n".to_owned();
     let stub = Stub::always(Reply::Status(301, moved, "<html>".to_owned()));
-    let found = parts(complete(&stub.url, json!({})));
+    let found = parts(complete(&stub, json!({})));
     let expected = "status 301 Moved Permanently, to https://example.org/v1/chat/completions";
     assert!(found.contains(expected) && found.contains("redirects are not followed"), "{found}");
 }
@@ -129,17 +121,17 @@ fn a_packing_that_is_not_asked_for_is_named() {
     for packing in ["br", "deflate", "zstd", "gzip, gzip"] {
         let head = format!("Content-Encoding: {packing}\r\n");
         let stub = Stub::always(Reply::Status(200, head, "\u{1}\u{2}".to_owned()));
-        let found = parts(complete(&stub.url, json!({})));
+        let found = parts(complete(&stub, json!({})));
         assert!(found.contains(&format!("a body that is packed with {packing}")), "{found}");
     }
     let busy = |_: &Received, number: usize| match number {
         0 => Reply::Status(503, "Content-Encoding: br\r\n".to_owned(), "\u{1}".to_owned()),
         _ => Reply::Json(completion("there")),
     };
-    assert_eq!(complete(&Stub::start(busy).url, json!({ "retries": 1 })).unwrap()[0].text, "there");
+    assert_eq!(complete(&Stub::start(busy), json!({ "retries": 1 })).unwrap()[0].text, "there");
     let head = "Content-Encoding: identity\r\n".to_owned();
     let stub = Stub::always(Reply::Status(200, head, completion("tents").to_string()));
-    assert_eq!(complete(&stub.url, json!({})).unwrap()[0].text, "tents");
+    assert_eq!(complete(&stub, json!({})).unwrap()[0].text, "tents");
 }
 
 #[test]
@@ -149,7 +141,7 @@ fn a_pause_may_be_named_in_milliseconds() {
         _ => Reply::Json(completion("there")),
     };
     let began = Instant::now();
-    assert_eq!(complete(&Stub::start(busy).url, json!({ "retries": 1 })).unwrap()[0].text, "there");
+    assert_eq!(complete(&Stub::start(busy), json!({ "retries": 1 })).unwrap()[0].text, "there");
     assert!(began.elapsed() >= Duration::from_millis(1200), "{:?}", began.elapsed());
 }
 
@@ -167,7 +159,7 @@ fn a_server_without_tls_is_not_asked_again() {
                 let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
             }
         });
-        let found = parts(complete(&url, json!({ "retries": retries })));
+        let found = parts(complete_at(&url, json!({ "retries": retries })));
         assert!(found.contains("does the address begin with http:// there?"), "{found}");
         count.load(Ordering::SeqCst)
     };

@@ -2,10 +2,9 @@
 
 use crate::models::chat_config;
 use crate::stub::{Reply, Stub, completion};
-use crate::{chat, parts, requests, session};
+use crate::{chat, lines, parts, replaying, requests, session};
 use clariq_core::{Answer, AnswerForm, ChatRequest, Completion, Error, Location, Thinking};
-use clariq_files::Source;
-use clariq_net::{CallOptions, Recording, write_exchanges};
+use clariq_net::CallOptions;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -138,16 +137,12 @@ fn a_recording_has_the_form() {
     model.complete(&asked(&AnswerForm::Query), &|_, _| Ok(())).unwrap();
     model.complete(&asked(&AnswerForm::Question), &|_, _| Ok(())).unwrap();
     assert_eq!(stub.received().len(), 2, "another form is another request");
-    let mut lines = Vec::new();
-    write_exchanges(&mut lines, &registry.calls().take_exchanges()).unwrap();
-    let text = String::from_utf8(lines.clone()).unwrap();
+    let text = lines(&registry);
     assert!(
         text.contains("\"format\":\"schema\"") && text.contains("\"name\":\"query\""),
         "{text}"
     );
-    let replay = Some(Recording::read(&Source::memory("x", lines)).unwrap());
-    let registry = session(CallOptions { replay, ..CallOptions::default() });
-    let again = chat(&config, &registry, folder.path());
+    let again = chat(&config, &replaying(&text), folder.path());
     let read = again.complete(&asked(&AnswerForm::Query), &|_, _| Ok(())).unwrap();
     assert_eq!(read[0].answer, Some(Answer::Text("tents".to_owned())));
 }

@@ -1,9 +1,8 @@
 //! Sparse encoders: the form of text-embeddings-inference's `/embed_sparse` (`EmbedSparseResponse` in
 //! its `docs/openapi.json`), recordings, and the faults of servers.
 
-use crate::calls::{lines, recorded};
 use crate::stub::{Received, Reply, Stub};
-use crate::{config, open, parts, session};
+use crate::{config, lines, open, parts, replaying, session};
 use clariq_core::{Model, ModelKind, SparseEncoder, SparseVectors};
 use clariq_net::{CallOptions, Registry};
 use serde_json::{Value, json};
@@ -60,8 +59,7 @@ fn weights_are_read_recorded_and_replayed() {
     assert_eq!(received.len(), 4, "requests one by one, documents two by two");
     let bodies: Vec<&Value> = received.iter().map(|one| &one.body).collect();
     assert!(bodies.contains(&&json!({ "inputs": ["ab", "aa"], "truncate": true })));
-    let replay = Some(recorded(&lines(&registry)));
-    let registry = session(CallOptions { replay, ..CallOptions::default() });
+    let registry = replaying(&lines(&registry));
     assert_eq!(encode("http://127.0.0.1:1", &registry), found);
 }
 

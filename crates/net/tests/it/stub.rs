@@ -61,19 +61,11 @@ impl Stub {
 
     /// A server with its own replies; requests are counted from 0. It has one model, `stub`.
     pub(crate) fn start(reply: impl Fn(&Received, usize) -> Reply + Send + Sync + 'static) -> Self {
-        Self::with_models(reply, || Some(vec!["stub"]))
-    }
-
-    /// A server that lists these models, or cannot list them.
-    pub(crate) fn with_models(
-        reply: impl Fn(&Received, usize) -> Reply + Send + Sync + 'static,
-        models: impl Fn() -> Option<Vec<&'static str>> + Send + Sync + 'static,
-    ) -> Self {
-        Self::with_listed(reply, move || models().ok_or(404))
+        Self::with_models(reply, || Ok(vec!["stub"]))
     }
 
     /// A server that lists these models, or refuses to list them with a status.
-    pub(crate) fn with_listed(
+    pub(crate) fn with_models(
         reply: impl Fn(&Received, usize) -> Reply + Send + Sync + 'static,
         models: impl Fn() -> Result<Vec<&'static str>, u16> + Send + Sync + 'static,
     ) -> Self {
