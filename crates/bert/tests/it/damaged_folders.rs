@@ -1,41 +1,20 @@
 //! Folders whose configuration and weights do not belong together.
 
+use crate::model_files::{change, copy, module, problem_of, put, tiny};
 use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Torch};
-use clariq_core::{Error, ModelOptions, Problem};
+use clariq_core::{ModelOptions, Problem};
 use clariq_experiment::installed::check_model_opens;
 use serde_json::{Value, json};
 use std::fs;
-use std::path::{Path, PathBuf};
-use tempfile::TempDir;
-
-/// A BERT of two layers.
-fn tiny() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny")
-}
-
-fn copy() -> TempDir {
-    let folder = TempDir::new().unwrap();
-    for entry in fs::read_dir(tiny()).unwrap() {
-        let entry = entry.unwrap();
-        fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
-    }
-    folder
-}
+use std::path::Path;
 
 fn refused(folder: &Path) -> Problem {
-    match BertEncoder::open(folder, &ModelOptions::default()) {
-        Err(Error::Problem(problem)) => *problem,
-        Err(error) => panic!("{error}"),
-        Ok(_) => panic!("it was opened"),
-    }
+    problem_of(BertEncoder::open(folder, &ModelOptions::default()))
 }
 
 fn with_key(key: &str, value: Value) -> Problem {
-    let folder = copy();
-    let path = folder.path().join("config.json");
-    let mut config: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    config[key] = value;
-    fs::write(path, config.to_string()).unwrap();
+    let folder = copy("tiny");
+    change(folder.path(), "config.json", |config| config[key] = value);
     refused(folder.path())
 }
 
@@ -50,7 +29,7 @@ fn a_folder_is_installed_if_it_opens_as_a_model_of_some_kind() {
     let check = |folder: &Path| check_model_opens(Some(&Torch), "mine", folder);
     check(&tiny()).unwrap();
     check(&tiny().with_file_name("t5").join("t5")).unwrap();
-    let folder = copy();
+    let folder = copy("tiny");
     let weights = folder.path().join("model.safetensors");
     let whole = fs::read(&weights).unwrap();
     fs::write(&weights, &whole[..90_000]).unwrap();
@@ -97,13 +76,13 @@ fn a_size_that_the_weights_do_not_have_is_refused() {
 fn weights_that_are_cut_are_named() {
     let whole = fs::read(tiny().join("model.safetensors")).unwrap();
     for length in [0, 7, 8, 9, 100, whole.len() / 2, whole.len() - 1] {
-        let folder = copy();
+        let folder = copy("tiny");
         fs::write(folder.path().join("model.safetensors"), &whole[..length]).unwrap();
         let problem = refused(folder.path());
         assert!(problem.expected.starts_with("weights"), "{length}: {problem}");
     }
     for length in [0_u64, 1 << 20, 1 << 40, 1 << 63, u64::MAX] {
-        let folder = copy();
+        let folder = copy("tiny");
         let header = [&length.to_le_bytes()[..], &b"{}".repeat(50)].concat();
         fs::write(folder.path().join("model.safetensors"), header).unwrap();
         assert!(!refused(folder.path()).hint.is_empty());
@@ -127,7 +106,7 @@ fn a_tensor_that_is_missing_or_of_another_type_is_named() {
         &|header| header[&own]["dtype"] = json!("I32"),
     ];
     for change in changes {
-        let (folder, mut header) = (copy(), header.clone());
+        let (folder, mut header) = (copy("tiny"), header.clone());
         change(&mut header);
         let header = header.to_string().into_bytes();
         let file = [&(header.len() as u64).to_le_bytes()[..], &*header, numbers].concat();
@@ -140,7 +119,7 @@ fn a_tensor_that_is_missing_or_of_another_type_is_named() {
 #[test]
 fn pipes_in_place_of_files_are_not_waited_for() {
     for name in ["config.json", "model.safetensors", "vocab.txt"] {
-        let folder = copy();
+        let folder = copy("tiny");
         let path = folder.path().join(name);
         fs::remove_file(&path).unwrap();
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
@@ -158,7 +137,7 @@ fn a_head_of_another_size_scores_no_pairs() {
         ("classifier.bias", vec![7]),
         ("bert.pooler.dense.weight", vec![hidden]),
     ] {
-        let folder = copy();
+        let folder = copy("tiny");
         let file = folder.path().join("model.safetensors");
         let mut tensors = tch::Tensor::read_safetensors(&file).unwrap();
         let changed = tensors.iter_mut().find(|(known, _)| known == name).unwrap();
@@ -171,18 +150,10 @@ fn a_head_of_another_size_scores_no_pairs() {
 
 #[test]
 fn a_dense_module_without_dimensions_is_refused() {
-    let folder = copy();
-    let put = |name: &str, content: Value| {
-        let path = folder.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, content.to_string()).unwrap();
-    };
-    let entry = |path: &str, class: &str| {
-        let class = format!("sentence_transformers.models.{class}");
-        json!({ "idx": 0, "name": path, "path": path, "type": class })
-    };
+    let folder = copy("tiny");
+    let put = |name: &str, content: Value| put(folder.path(), name, &content);
     let modules =
-        [entry("", "Transformer"), entry("1_Pooling", "Pooling"), entry("2_Dense", "Dense")];
+        [module("", "Transformer"), module("1_Pooling", "Pooling"), module("2_Dense", "Dense")];
     put("modules.json", json!(modules));
     put("1_Pooling/config.json", json!({ "word_embedding_dimension": 32 }));
     put("2_Dense/config.json", json!({ "in_features": 32, "out_features": 0 }));

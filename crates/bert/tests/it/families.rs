@@ -1,11 +1,11 @@
 //! A tiny model of every family against transformers: `families.json` by `scripts/make-golden bert`.
 //! Its weights are made here, by the formula of that script, and its tokenizer is that of `tiny`.
 
+use crate::model_files::{data, put, tiny};
 use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder};
 use clariq_core::{Encoder, ModelOptions, PairScorer};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
 use tempfile::TempDir;
 
 pub(crate) fn families() -> Vec<Value> {
@@ -13,20 +13,18 @@ pub(crate) fn families() -> Vec<Value> {
 }
 
 pub(crate) fn read(file: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file);
-    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    serde_json::from_slice(&fs::read(data().join(file)).unwrap()).unwrap()
 }
 
 /// The folder of a family's model.
 pub(crate) fn folder(family: &Value) -> TempDir {
     let folder = TempDir::new().unwrap();
-    let put = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();
-    put("config.json", family["config"].to_string());
-    put("tokenizer.json", tokenizer().to_string());
+    put(folder.path(), "config.json", &family["config"]);
+    put(folder.path(), "tokenizer.json", &tokenizer());
     // The same tokenizer for all families, as it is.
     let names = ["input_ids", "token_type_ids", "attention_mask"];
     let as_it_is = json!({ "tokenizer_class": "TokenizersBackend", "model_input_names": names });
-    put("tokenizer_config.json", as_it_is.to_string());
+    put(folder.path(), "tokenizer_config.json", &as_it_is);
     let tensors = family["tensors"].as_object().unwrap().iter();
     let tensors: Vec<(&String, tch::Tensor)> = tensors
         .map(|(name, size)| {
@@ -54,8 +52,7 @@ pub(crate) fn numbers(name: &str, size: &[i64]) -> Vec<f32> {
 }
 
 fn tokenizer() -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny/vocab.txt");
-    let words = fs::read_to_string(path).unwrap();
+    let words = fs::read_to_string(tiny().join("vocab.txt")).unwrap();
     let vocabulary: serde_json::Map<String, Value> =
         words.lines().zip(0..).map(|(word, id)| (word.to_owned(), json!(id))).collect();
     json!({
@@ -108,7 +105,7 @@ fn the_mark_at_the_end_of_a_pair_may_be_padding() {
         let mut tokenizer = tokenizer();
         edit(&mut family["config"], &mut tokenizer);
         let folder = folder(&family);
-        fs::write(folder.path().join("tokenizer.json"), tokenizer.to_string()).unwrap();
+        put(folder.path(), "tokenizer.json", &tokenizer);
         let scorer = CrossEncoder::open(folder.path(), &ModelOptions::default()).unwrap();
         scorer.score(&[("bees", "tent pegs")], &|_| {}).unwrap()
     };
@@ -146,20 +143,16 @@ fn the_logits_of_words_score_pairs() {
     let size = [&family["config"]["vocab_size"], &family["config"]["hidden_size"]];
     let size = size.map(|size| size.as_i64().unwrap());
     let matrix = tch::Tensor::from_slice(&numbers("lm_head.weight", &size)).view(size);
-    let put = |folder: &TempDir, name: &str, tensor: tch::Tensor| {
+    let put_tensor = |folder: &TempDir, name: &str, tensor: tch::Tensor| {
         let at = folder.path().join("model.safetensors");
         let mut tensors = tch::Tensor::read_safetensors(&at).unwrap();
         tensors.retain(|(other, _)| other != "score.weight");
         tensors.push((name.to_owned(), tensor));
         tch::Tensor::write_safetensors(&tensors, at).unwrap();
     };
-    put(&words, "lm_head.weight", matrix.shallow_clone());
-    put(&classes, "score.weight", (matrix.get(5) - matrix.get(6)).unsqueeze(0));
-    let file = |name: &str, content: Value| {
-        let at = words.path().join(name);
-        fs::create_dir_all(at.parent().unwrap()).unwrap();
-        fs::write(at, content.to_string()).unwrap();
-    };
+    put_tensor(&words, "lm_head.weight", matrix.shallow_clone());
+    put_tensor(&classes, "score.weight", (matrix.get(5) - matrix.get(6)).unsqueeze(0));
+    let file = |name: &str, content: Value| put(words.path(), name, &content);
     let class = |path: &str, class: &str| json!({ "path": path, "type": format!("sentence_transformers.{class}") });
     let transformer = class("", "base.modules.transformer.Transformer");
     let last = class("1_LogitScore", "cross_encoder.modules.logit_score.LogitScore");
@@ -195,8 +188,7 @@ fn padding_before_a_pair_whose_first_token_is_scored_is_refused() {
         let mut family = family.clone();
         family["config"]["classifier_pooling"] = pooling.into();
         let folder = folder(&family);
-        let settings = json!({ "padding_side": "left" });
-        fs::write(folder.path().join("tokenizer_config.json"), settings.to_string()).unwrap();
+        put(folder.path(), "tokenizer_config.json", &json!({ "padding_side": "left" }));
         CrossEncoder::open(folder.path(), &ModelOptions::default()).map(|_| ())
     };
     assert!(open("cls").unwrap_err().to_string().contains("padding_side `right`"));

@@ -2,9 +2,10 @@
 //! key. `scripts/check-models` holds every layout against that library; here are the ways of the
 //! reading itself.
 
+use crate::model_files::{change, copy, module, problem_of, put};
 use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Torch};
 use clariq_core::{
-    Embeddings, Encoder, Engine, Error, ModelKind, ModelOptions, PairScorer, Pooling, Problem,
+    Embeddings, Encoder, Engine, ModelKind, ModelOptions, PairScorer, Pooling, Problem,
     ReadingOverrides, Similarity, TextSide,
 };
 use clariq_folder::{kind_of, unknown_keys};
@@ -19,35 +20,15 @@ fn tiny() -> TempDir {
     copy("tiny")
 }
 
-/// A copy of a folder of the tests' data.
-fn copy(name: &str) -> TempDir {
-    let folder = TempDir::new().unwrap();
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
-    }
-    folder
-}
-
-fn put(folder: &Path, file: &str, content: &Value) {
-    let at = folder.join(file);
-    fs::create_dir_all(at.parent().unwrap()).unwrap();
-    fs::write(at, content.to_string()).unwrap();
-}
-
 /// A folder whose `modules.json` lists a transformer, a pooling, and these modules.
 fn sentence(pooling: &Value, modules: &[(&str, Value)]) -> TempDir {
     let folder = tiny();
-    let kind = |name: &str| format!("sentence_transformers.models.{name}");
-    let mut list = vec![json!({ "idx": 0, "name": "0", "path": "", "type": kind("Transformer") })];
+    let mut list = vec![module("", "Transformer")];
     let pooled = ("Pooling", pooling.clone());
     for (number, (name, config)) in (1..).zip([pooled].iter().chain(modules)) {
         let path = format!("{number}_{name}");
         put(folder.path(), &format!("{path}/config.json"), config);
-        list.push(
-            json!({ "idx": number, "name": number.to_string(), "path": path, "type": kind(name) }),
-        );
+        list.push(module(&path, name));
     }
     put(folder.path(), "modules.json", &Value::Array(list));
     folder
@@ -67,11 +48,7 @@ fn vectors(folder: &Path) -> Embeddings {
 }
 
 fn refused(folder: &Path) -> Problem {
-    match BertEncoder::open(folder, &ModelOptions::default()) {
-        Err(Error::Problem(problem)) => *problem,
-        Err(other) => panic!("another error: {other}"),
-        Ok(_) => panic!("it was accepted"),
-    }
+    problem_of(BertEncoder::open(folder, &ModelOptions::default()))
 }
 
 #[test]
@@ -386,8 +363,7 @@ fn a_cross_encoder_has_no_softmax() {
         (activation("linear.Identity"), None),
     ] {
         let folder = tiny();
-        let first = json!({ "path": "", "type": "sentence_transformers.models.Transformer" });
-        put(folder.path(), "modules.json", &json!([first]));
+        put(folder.path(), "modules.json", &json!([module("", "Transformer")]));
         put(folder.path(), "config_sentence_transformers.json", &content);
         let opened = CrossEncoder::open(folder.path(), &ModelOptions::default());
         match (opened, expected) {
@@ -407,10 +383,7 @@ fn keys_of_a_later_release_are_named_and_change_nothing() {
         let folder = copy(data);
         assert_eq!(unknown_keys(folder.path()).unwrap(), [""; 0], "{data}");
         let described = Torch.describe_model(folder.path()).unwrap();
-        let at = folder.path().join("config.json");
-        let mut config: Value = serde_json::from_slice(&fs::read(&at).unwrap()).unwrap();
-        config["key_of_next_year"] = true.into();
-        fs::write(&at, config.to_string()).unwrap();
+        change(folder.path(), "config.json", |config| config["key_of_next_year"] = true.into());
         let unknown = unknown_keys(folder.path()).unwrap();
         assert_eq!(unknown, ["config.json: key_of_next_year"], "{data}");
         assert_eq!(Torch.describe_model(folder.path()).unwrap(), described, "{data}");

@@ -1,16 +1,13 @@
 //! This crate against transformers. Golden files by `scripts/make-golden bert`.
 
+use crate::model_files::{change, copy, data, problem_of, tiny};
 use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Tokenize, Weights};
 use clariq_collections::DataDir;
-use clariq_core::{Documents, Encoder, Error, ModelOptions, PairScorer, Precision, TextSide};
+use clariq_core::{Documents, Encoder, ModelOptions, PairScorer, Precision, Problem, TextSide};
 use clariq_track_clariq::{ClariQ, ClariqSplit};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-
-fn data() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data")
-}
 
 fn golden() -> Value {
     serde_json::from_slice(&fs::read(data().join("golden.json")).unwrap()).unwrap()
@@ -33,15 +30,6 @@ fn options() -> ModelOptions {
     ModelOptions { threads: 2, ..ModelOptions::default() }
 }
 
-/// A copy of the tiny model that a test may damage.
-fn tiny() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for name in ["config.json", "model.safetensors", "vocab.txt"] {
-        fs::copy(data().join("tiny").join(name), folder.path().join(name)).unwrap();
-    }
-    folder
-}
-
 fn assert_near(found: &[f32], expected: &Value, tolerance: f64) {
     let expected = expected.as_array().unwrap();
     assert!(found.len() >= expected.len());
@@ -54,7 +42,7 @@ fn assert_near(found: &[f32], expected: &Value, tolerance: f64) {
 #[test]
 fn encoders_equal_transformers() {
     let golden = golden();
-    let tiny = BertEncoder::open(&data().join("tiny"), &options()).unwrap();
+    let tiny = BertEncoder::open(&tiny(), &options()).unwrap();
     let vectors = tiny.encode(&texts(&golden), &|_| {}).unwrap();
     for (row, expected) in vectors.rows().zip(golden["tiny"].as_array().unwrap()) {
         assert_near(row, expected, 1e-5);
@@ -142,7 +130,7 @@ fn real_questions_and_pairs_equal_transformers() {
 #[test]
 fn cross_encoders_equal_transformers() {
     let golden = golden();
-    let scorer = CrossEncoder::open(&data().join("tiny"), &options()).unwrap();
+    let scorer = CrossEncoder::open(&tiny(), &options()).unwrap();
     let scores = scorer.score(&pairs(&golden), &|_| {}).unwrap();
     for (score, logits) in scores.iter().zip(golden["logits"].as_array().unwrap()) {
         let expected = logits[1].as_f64().unwrap() - logits[0].as_f64().unwrap();
@@ -154,12 +142,9 @@ fn cross_encoders_equal_transformers() {
 fn a_batch_gives_the_vectors_of_single_texts_on_any_number_of_threads() {
     let golden = golden();
     let texts: Vec<&str> = texts(&golden).into_iter().cycle().take(40).collect();
-    let one = BertEncoder::open(&data().join("tiny"), &ModelOptions::default()).unwrap();
-    let three = BertEncoder::open(
-        &data().join("tiny"),
-        &ModelOptions { threads: 3, ..ModelOptions::default() },
-    )
-    .unwrap();
+    let one = BertEncoder::open(&tiny(), &ModelOptions::default()).unwrap();
+    let three = BertEncoder::open(&tiny(), &ModelOptions { threads: 3, ..ModelOptions::default() })
+        .unwrap();
     let batch = one.encode_documents(&texts, &|_| {}).unwrap();
     assert_eq!(batch, three.encode_documents(&texts, &|_| {}).unwrap());
     for (text, row) in texts.iter().zip(batch.rows()) {
@@ -172,7 +157,7 @@ fn a_batch_gives_the_vectors_of_single_texts_on_any_number_of_threads() {
     for (text, row) in texts.iter().zip(requests.rows()) {
         assert_eq!(one.encode(&[text], &|_| {}).unwrap().values, row, "{text}");
     }
-    let scorer = CrossEncoder::open(&data().join("tiny"), &options()).unwrap();
+    let scorer = CrossEncoder::open(&tiny(), &options()).unwrap();
     let pairs = pairs(&golden);
     let batch = scorer.score(&pairs, &|_| {}).unwrap();
     for (pair, score) in pairs.iter().zip(batch) {
@@ -183,22 +168,17 @@ fn a_batch_gives_the_vectors_of_single_texts_on_any_number_of_threads() {
 #[test]
 fn half_precision_is_close_to_single_precision() {
     let golden = golden();
-    let exact = BertEncoder::open(&data().join("tiny"), &options())
-        .unwrap()
-        .encode(&texts(&golden), &|_| {})
-        .unwrap();
+    let exact =
+        BertEncoder::open(&tiny(), &options()).unwrap().encode(&texts(&golden), &|_| {}).unwrap();
     let half = ModelOptions { precision: Precision::Bf16, ..options() };
-    let half = BertEncoder::open(&data().join("tiny"), &half)
-        .unwrap()
-        .encode(&texts(&golden), &|_| {})
-        .unwrap();
+    let half = BertEncoder::open(&tiny(), &half).unwrap().encode(&texts(&golden), &|_| {}).unwrap();
     assert_ne!(exact, half);
     assert!(exact.values.iter().zip(&half.values).all(|(a, b)| (a - b).abs() < 0.03));
 }
 
 #[test]
 fn old_spellings_and_prefixes_are_the_same_model() {
-    let folder = tiny();
+    let folder = copy("tiny");
     let file = folder.path().join("model.safetensors");
     let renamed: Vec<(String, tch::Tensor)> = tch::Tensor::read_safetensors(&file)
         .unwrap()
@@ -214,14 +194,14 @@ fn old_spellings_and_prefixes_are_the_same_model() {
     tch::Tensor::write_safetensors(&renamed, &file).unwrap();
     let golden = golden();
     let old = BertEncoder::open(folder.path(), &options()).unwrap();
-    let new = BertEncoder::open(&data().join("tiny"), &options()).unwrap();
+    let new = BertEncoder::open(&tiny(), &options()).unwrap();
     let texts = texts(&golden);
     assert_eq!(old.encode(&texts, &|_| {}).unwrap(), new.encode(&texts, &|_| {}).unwrap());
 }
 
 #[test]
 fn weights_that_are_written_are_read_again() {
-    let folder = tiny();
+    let folder = copy("tiny");
     let model = ModelFolder::open(folder.path()).unwrap();
     let weights = Weights::read(&model).unwrap();
     weights.write(&folder.path().join("model.safetensors"), &model.shape, true).unwrap();
@@ -239,12 +219,8 @@ fn weights_that_are_written_are_read_again() {
     );
 }
 
-fn refused(folder: &Path) -> clariq_core::Problem {
-    match CrossEncoder::open(folder, &options()) {
-        Err(Error::Problem(problem)) => *problem,
-        Err(other) => panic!("another error: {other}"),
-        Ok(_) => panic!("it was accepted"),
-    }
+fn refused(folder: &Path) -> Problem {
+    problem_of(CrossEncoder::open(folder, &options()))
 }
 
 /// A name, what is done to a folder, and a word of what is then expected.
@@ -254,12 +230,7 @@ type Case = (&'static str, Box<dyn Fn(&Path)>, &'static str);
 fn damaged_folders_are_refused_with_a_hint() {
     type Damage = fn(&Path);
     let set = |key: &'static str, value: Value| {
-        move |folder: &Path| {
-            let path = folder.join("config.json");
-            let mut config: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-            config[key] = value.clone();
-            fs::write(path, config.to_string()).unwrap();
-        }
+        move |folder: &Path| change(folder, "config.json", |config| config[key] = value.clone())
     };
     let cut: Damage = |folder| {
         let path = folder.join("model.safetensors");
@@ -314,7 +285,7 @@ fn damaged_folders_are_refused_with_a_hint() {
         ),
     ];
     for (name, damage, expected) in cases {
-        let folder = tiny();
+        let folder = copy("tiny");
         damage(folder.path());
         let problem = refused(folder.path());
         assert!(problem.expected.contains(expected), "{name}: {problem}");
@@ -324,7 +295,7 @@ fn damaged_folders_are_refused_with_a_hint() {
 
 #[test]
 fn a_text_that_is_too_long_is_cut_and_counted() {
-    let folder = ModelFolder::open(&data().join("tiny")).unwrap();
+    let folder = ModelFolder::open(&tiny()).unwrap();
     let long = "a ".repeat(200);
     let length = |tokenize: &Tokenize, text: &str| {
         tokenize.texts(&[text], TextSide::Request).unwrap()[0].ids.len()
@@ -347,7 +318,7 @@ fn a_text_that_is_too_long_is_cut_and_counted() {
 
 #[test]
 fn an_encoder_without_a_head_scores_no_pairs() {
-    let folder = tiny();
+    let folder = copy("tiny");
     let file = folder.path().join("model.safetensors");
     let kept: Vec<(String, tch::Tensor)> = tch::Tensor::read_safetensors(&file)
         .unwrap()
@@ -363,6 +334,6 @@ fn an_encoder_without_a_head_scores_no_pairs() {
 fn an_absent_gpu_is_an_error() {
     for device in ["cuda:99", "tpu", "cuda:x", ""] {
         let options = ModelOptions { device: device.to_owned(), ..ModelOptions::default() };
-        assert!(BertEncoder::open(&data().join("tiny"), &options).is_err(), "{device}");
+        assert!(BertEncoder::open(&tiny(), &options).is_err(), "{device}");
     }
 }

@@ -1,27 +1,18 @@
 //! Vectors of tokens against sentence-transformers: `late.json` by `scripts/make-golden bert`.
 
 use crate::families::{numbers, read};
+use crate::model_files::{copy, module, put, tiny};
 use clariq_bert::BertEncoder;
 use clariq_core::{Encoder, Error, ModelOptions, TextSide};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
 use tempfile::TempDir;
 
 /// The folder of a case, over the tiny BERT.
 fn folder(case: &Value) -> TempDir {
-    let folder = TempDir::new().unwrap();
-    let tiny = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny");
-    for name in ["config.json", "model.safetensors", "vocab.txt"] {
-        fs::copy(tiny.join(name), folder.path().join(name)).unwrap();
-    }
-    let at = |name: &str| {
-        let at = folder.path().join(name);
-        fs::create_dir_all(at.parent().unwrap()).unwrap();
-        at
-    };
+    let folder = copy("tiny");
     for (name, content) in case["files"].as_object().unwrap() {
-        fs::write(at(name), content.to_string()).unwrap();
+        put(folder.path(), name, content);
     }
     for (name, sizes) in case["tensors"].as_object().unwrap() {
         let tensor = |(name, size): (&String, &Value)| {
@@ -30,7 +21,7 @@ fn folder(case: &Value) -> TempDir {
         };
         let tensors: Vec<(String, tch::Tensor)> =
             sizes.as_object().unwrap().iter().map(tensor).collect();
-        tch::Tensor::write_safetensors(&tensors, at(name)).unwrap();
+        tch::Tensor::write_safetensors(&tensors, folder.path().join(name)).unwrap();
     }
     folder
 }
@@ -80,8 +71,7 @@ fn a_folder_that_gives_each_token_a_vector_gives_no_text_one() {
 /// The tokens of an encoder's folder have the vectors of its last layer, of length 1.
 #[test]
 fn any_encoder_gives_its_tokens_vectors() {
-    let tiny = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny");
-    let encoder = BertEncoder::open(&tiny, &ModelOptions::default()).unwrap();
+    let encoder = BertEncoder::open(&tiny(), &ModelOptions::default()).unwrap();
     let [(ids, rows)] = &encoder.exact_tokens(&["bees"], TextSide::Document).unwrap()[..] else {
         panic!("a text, a result")
     };
@@ -131,11 +121,8 @@ fn settings_that_are_not_done_are_refused_by_name() {
 fn an_expansion_at_the_left_is_refused() {
     let family = crate::families::families().into_iter().find(|family| family["name"] == "qwen3");
     let folder = crate::families::folder(&family.unwrap());
-    let put = |name: &str, content: Value| {
-        fs::write(folder.path().join(name), content.to_string()).unwrap();
-    };
-    let modules = [json!({ "path": "", "type": "sentence_transformers.models.Transformer" })];
-    put("modules.json", json!(modules));
+    let put = |name: &str, content: Value| put(folder.path(), name, &content);
+    put("modules.json", json!([module("", "Transformer")]));
     put("config_sentence_transformers.json", json!({ "model_type": "MultiVectorEncoder" }));
     let expansion = json!({ "strategy": "fixed", "length": 9, "token": "[SEP]" });
     put("sentence_bert_config.json", json!({ "query_expansion": expansion }));

@@ -11,6 +11,7 @@ mod folders;
 mod golden;
 mod late;
 mod learned;
+mod model_files;
 mod rewriting;
 mod sparse;
 mod training;

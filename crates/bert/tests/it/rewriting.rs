@@ -1,6 +1,7 @@
 //! T5 against transformers, token by token, and monoT5, score by score; golden files by
 //! `scripts/check-t5`.
 
+use crate::model_files::{self, copy};
 use clariq_bert::{MonoT5, T5};
 use clariq_core::{Decoding, ModelOptions, PairScorer, ReadingOverrides, TextGenerator};
 use serde::Deserialize;
@@ -8,7 +9,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 #[derive(Deserialize)]
 struct Golden {
@@ -36,7 +36,7 @@ struct Scored {
 }
 
 fn data() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/t5")
+    model_files::data().join("t5")
 }
 
 fn golden() -> Golden {
@@ -146,20 +146,10 @@ fn a_monot5_cuts_the_document_and_never_its_suffix() {
     assert!(error.contains("expected the tokens `▁true` and `▁false`"), "{error}");
 }
 
-/// A copy of a model that a test may damage.
-fn copy(name: &str) -> TempDir {
-    let folder = TempDir::new().unwrap();
-    for entry in fs::read_dir(data().join(name)).unwrap() {
-        let entry = entry.unwrap();
-        fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
-    }
-    folder
-}
-
 #[test]
 fn folders_that_are_almost_right_are_refused() {
     let refused = |name: &str, change: &dyn Fn(&Path)| {
-        let folder = copy(name);
+        let folder = copy(&format!("t5/{name}"));
         change(folder.path());
         open(folder.path(), 1, ReadingOverrides::default()).err().unwrap_or_default()
     };

@@ -7,14 +7,12 @@ mod routed;
 mod trained;
 
 use crate::families::{folder, read};
+use crate::model_files::{change, problem_of, put};
 use clariq_bert::{SparseBert, Torch};
-use clariq_core::{
-    Engine, Error, ModelOptions, Problem, ReadingOverrides, SparseEncoder, SparseVectors,
-};
+use clariq_core::{Engine, ModelOptions, Problem, ReadingOverrides, SparseEncoder, SparseVectors};
 use clariq_folder::SparseFolder;
 use routed::{WORDS, make_routed, table};
 use serde_json::{Value, json};
-use std::fs;
 use std::path::Path;
 use tch::Tensor;
 
@@ -27,19 +25,6 @@ fn models() -> Vec<Value> {
 fn texts() -> Vec<String> {
     let all: Vec<String> = serde_json::from_value(read("golden.json")["texts"].clone()).unwrap();
     [0, 2, 5].map(|number| all[number].clone()).to_vec()
-}
-
-fn put(folder: &Path, file: &str, content: &Value) {
-    let at = folder.join(file);
-    fs::create_dir_all(at.parent().unwrap()).unwrap();
-    fs::write(at, content.to_string()).unwrap();
-}
-
-fn change(folder: &Path, file: &str, change: impl FnOnce(&mut Value)) {
-    let at = folder.join(file);
-    let mut content = serde_json::from_slice(&fs::read(&at).unwrap()).unwrap();
-    change(&mut content);
-    fs::write(at, content.to_string()).unwrap();
 }
 
 fn splade(pooling: &str, activation: &str) -> Value {
@@ -73,11 +58,7 @@ fn documents(folder: &Path) -> SparseVectors {
 }
 
 fn refused(folder: &Path) -> Problem {
-    match SparseBert::open(folder, &ModelOptions::default()) {
-        Err(Error::Problem(problem)) => *problem,
-        Err(other) => panic!("another error: {other}"),
-        Ok(_) => panic!("it was accepted"),
-    }
+    problem_of(SparseBert::open(folder, &ModelOptions::default()))
 }
 
 /// The problem without the folder's path.

@@ -1,6 +1,7 @@
 //! Training learns, resumes to the same bytes, and leaves a folder that can be used.
 
 use crate::families::{families, folder as family_folder};
+use crate::model_files::tiny;
 use clariq_bert::train::{Curve, train as run_training};
 use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder};
 use clariq_core::{
@@ -11,7 +12,7 @@ use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const OBJECTIVES: [&str; 4] = [
     "kind = \"in-batch-softmax\"\nbatch = 6\nper_request = 2\nquestion_to_request = 1.0\nquestion_to_question = 0.5",
@@ -22,10 +23,6 @@ const OBJECTIVES: [&str; 4] = [
 
 /// The others differ from these in no layer.
 const ENCODER_AND_CROSS_ENCODER: [&str; 2] = [OBJECTIVES[0], OBJECTIVES[1]];
-
-fn tiny() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny")
-}
 
 pub(crate) fn recipe(objective: &str, epochs: f64) -> Recipe {
     let text = format!(

@@ -1,8 +1,9 @@
 //! What would change a weight is refused by its name.
 
 use super::routed::{WORDS, make_routed, table};
-use super::{change, make_symmetric, models, put, refused, said, splade};
+use super::{make_symmetric, models, refused, said, splade};
 use crate::families::folder;
+use crate::model_files::{change, put};
 use serde_json::{Value, json};
 use std::path::Path;
 use tch::Tensor;

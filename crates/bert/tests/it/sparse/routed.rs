@@ -1,7 +1,8 @@
 //! Folders in which requests have a table in place of the network.
 
-use super::{KIND, assert_near, change, documents, models, open, put, refused, said, splade};
+use super::{KIND, assert_near, documents, models, open, refused, said, splade};
 use crate::families::folder;
+use crate::model_files::{change, put};
 use clariq_core::{ModelOptions, SparseEncoder};
 use clariq_folder::SparseFolder;
 use serde_json::json;

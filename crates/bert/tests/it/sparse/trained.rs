@@ -1,8 +1,9 @@
 //! Trained sparse encoders.
 
 use super::routed::{routed, table};
-use super::{documents, make_symmetric, models, put, splade};
+use super::{documents, make_symmetric, models, splade};
 use crate::families::folder;
+use crate::model_files::{module, put};
 use crate::training::{alone, files, judged, recipe, train_on};
 use clariq_bert::train::train as run_training;
 use clariq_core::{ModelOptions, Training, TrainingEvent};
@@ -57,7 +58,6 @@ fn a_trained_model_has_the_prompts_of_its_base() {
         let base = folder(&models()[0]);
         if objective == encoder {
             let hidden = ModelFolder::open(base.path()).unwrap().shape.hidden;
-            let module = |path: &str, class: &str| json!({ "path": path, "type": format!("sentence_transformers.models.{class}") });
             let modules = [module("", "Transformer"), module("1_Pooling", "Pooling")];
             put(base.path(), "modules.json", &json!(modules));
             put(base.path(), "1_Pooling/config.json", &json!({ "embedding_dimension": hidden }));
