@@ -40,7 +40,7 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
 }
 
 /// Topics whose questions share a word with their request.
-pub(crate) fn judged() -> JudgedQuestions {
+fn judged() -> JudgedQuestions {
     let words = ["tent", "bees", "wind", "honey", "car", "animal", "system", "buying"];
     let mut judged =
         JudgedQuestions { questions: vec![String::new()], ..JudgedQuestions::default() };
@@ -82,45 +82,60 @@ pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     fs::read_dir(folder).unwrap().map(entry).collect()
 }
 
-fn train(
-    recipe: &Recipe,
-    folder: &Path,
-    resume: bool,
-    tell: &mut dyn FnMut(&TrainingEvent),
-) -> (f64, f64) {
-    train_on(1, &tiny(), recipe, folder, resume, tell)
+/// A training of the topics above.
+#[derive(Clone, Copy)]
+pub(crate) struct TestTraining<'t> {
+    pub(crate) base: &'t Path,
+    pub(crate) recipe: &'t Recipe,
+    /// The folder of the model.
+    pub(crate) folder: &'t Path,
+    pub(crate) threads: usize,
 }
 
-pub(crate) fn train_on(
-    threads: usize,
-    base: &Path,
-    recipe: &Recipe,
-    folder: &Path,
-    resume: bool,
-    tell: &mut dyn FnMut(&TrainingEvent),
-) -> (f64, f64) {
-    try_train(threads, base, recipe, folder, resume, tell).unwrap().loss(3).unwrap()
-}
+impl<'t> TestTraining<'t> {
+    pub(crate) fn new(base: &'t Path, recipe: &'t Recipe, folder: &'t Path) -> Self {
+        Self { base, recipe, folder, threads: 1 }
+    }
 
-fn try_train(
-    threads: usize,
-    base: &Path,
-    recipe: &Recipe,
-    folder: &Path,
-    resume: bool,
-    tell: &mut dyn FnMut(&TrainingEvent),
-) -> Result<Curve> {
-    let options = ModelOptions { threads, ..ModelOptions::default() };
-    let examples = judged();
-    let training = Training {
-        recipe,
-        base,
-        examples: &examples,
-        data: String::new(),
-        options: &options,
-        resume,
-    };
-    run_training(&training, folder, tell)
+    pub(crate) fn run(&self, resume: bool, tell: &mut dyn FnMut(&TrainingEvent)) -> Result<Curve> {
+        let options = ModelOptions { threads: self.threads, ..ModelOptions::default() };
+        let training = Training {
+            recipe: self.recipe,
+            base: self.base,
+            examples: &judged(),
+            data: String::new(),
+            options: &options,
+            resume,
+        };
+        run_training(&training, self.folder, tell)
+    }
+
+    /// The losses at the beginning and at the end.
+    pub(crate) fn losses(&self) -> (f64, f64) {
+        self.run(false, &mut |_| {}).unwrap().loss(3).unwrap()
+    }
+
+    /// Begins, and ends at the fourth step.
+    pub(crate) fn interrupt(&self) {
+        let interrupted = catch_unwind(AssertUnwindSafe(|| {
+            self.run(false, &mut |event| {
+                assert!(!matches!(event, TrainingEvent::Step { step: 4, .. }), "interrupted here");
+            })
+        }));
+        assert!(interrupted.is_err() && !self.folder.exists());
+    }
+
+    /// Ends what was interrupted. Returns the step that it continues from.
+    pub(crate) fn resume(&self) -> Option<usize> {
+        let mut resumed = None;
+        let tell = &mut |event: &TrainingEvent| {
+            if let TrainingEvent::Resumed(step) = event {
+                resumed = Some(*step);
+            }
+        };
+        self.run(true, tell).unwrap();
+        resumed
+    }
 }
 
 #[test]
@@ -129,7 +144,7 @@ fn a_few_steps_lower_the_loss_and_leave_a_usable_folder() {
     for objective in OBJECTIVES {
         let folder = tempfile::tempdir().unwrap();
         let model = folder.path().join("model");
-        let (first, last) = train(&recipe(objective, 8.0), &model, false, &mut |_| {});
+        let (first, last) = TestTraining::new(&tiny(), &recipe(objective, 8.0), &model).losses();
         assert!(last < first * 0.9, "{objective}: {first} {last}");
         let names = files(&model);
         for name in [
@@ -179,7 +194,7 @@ fn training_in_bf16_leaves_32_bit_weights_and_repeats_its_bytes() {
         let [exact, mixed, again] =
             [(&exact, "exact"), (&mixed, "mixed"), (&mixed, "again")].map(|(recipe, name)| {
                 let model = folder.path().join(name);
-                let losses = train(recipe, &model, false, &mut |_| {});
+                let losses = TestTraining::new(&tiny(), recipe, &model).losses();
                 (losses, files(&model))
             });
         let ((first, _), (exact_first, _)) = (mixed.0, exact.0);
@@ -202,7 +217,7 @@ fn training_in_bf16_learns() {
         checkpoint_every: 1000,
         ..recipe(OBJECTIVES[0], 8.0)
     };
-    let (first, last) = train(&recipe, &folder.path().join("model"), false, &mut |_| {});
+    let (first, last) = TestTraining::new(&tiny(), &recipe, &folder.path().join("model")).losses();
     assert!(last < first * 0.9, "{first} {last}");
 }
 
@@ -213,7 +228,9 @@ fn training_does_not_depend_on_the_number_of_threads() {
         let folder = tempfile::tempdir().unwrap();
         let models = [1, 5].map(|threads| {
             let model = folder.path().join(threads.to_string());
-            train_on(threads, &tiny(), &recipe(objective, 1.0), &model, false, &mut |_| {});
+            let base = tiny();
+            let recipe = recipe(objective, 1.0);
+            TestTraining { threads, ..TestTraining::new(&base, &recipe, &model) }.losses();
             files(&model)
         });
         assert!(models[0] == models[1], "{objective}");
@@ -226,21 +243,12 @@ fn an_interrupted_training_ends_with_the_same_bytes() {
     for objective in OBJECTIVES {
         let folder = tempfile::tempdir().unwrap();
         let recipe = recipe(objective, 2.0);
-        let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
-        train(&recipe, &whole, false, &mut |_| {});
-        let interrupted = catch_unwind(AssertUnwindSafe(|| {
-            train(&recipe, &broken, false, &mut |event| {
-                assert!(!matches!(event, TrainingEvent::Step { step: 4, .. }), "interrupted here");
-            });
-        }));
-        assert!(interrupted.is_err() && !broken.exists());
-        let mut resumed = None;
-        train(&recipe, &broken, true, &mut |event| {
-            if let TrainingEvent::Resumed(step) = event {
-                resumed = Some(*step);
-            }
-        });
-        assert_eq!(resumed, Some(2), "{objective}");
+        let [whole, broken] = ["whole", "broken"].map(|name| folder.path().join(name));
+        let base = tiny();
+        TestTraining::new(&base, &recipe, &whole).losses();
+        let training = TestTraining::new(&base, &recipe, &broken);
+        training.interrupt();
+        assert_eq!(training.resume(), Some(2), "{objective}");
         assert_eq!(files(&whole), files(&broken), "{objective}");
     }
 }
@@ -252,34 +260,25 @@ fn every_family_learns_and_resumes_to_the_same_bytes() {
         let (name, base) = (&family["name"], family_folder(&family));
         for objective in ENCODER_AND_CROSS_ENCODER {
             let folder = tempfile::tempdir().unwrap();
+            let recipe = Recipe { evaluate_every: 1000, ..recipe(objective, 1.0) };
+            let [whole, broken] = ["whole", "broken"].map(|name| folder.path().join(name));
+            let training = TestTraining::new(base.path(), &recipe, &whole);
             if ["qwen3", "gemma3_text"].iter().any(|decoder| name == decoder) {
-                let recipe = Recipe { evaluate_every: 1000, ..recipe(objective, 1.0) };
-                let model = folder.path().join("none");
-                let refused = try_train(1, base.path(), &recipe, &model, false, &mut |_| {});
-                assert!(refused.is_err() && !model.exists(), "{name} is no base of a training");
+                let refused = training.run(false, &mut |_| {});
+                assert!(refused.is_err() && !whole.exists(), "{name} is no base of a training");
                 continue;
             }
-            let train = |model: &str, resume, stop: bool| {
-                let recipe = Recipe { evaluate_every: 1000, ..recipe(objective, 1.0) };
-                let model = folder.path().join(model);
-                train_on(1, base.path(), &recipe, &model, resume, &mut |event| {
-                    let at_fourth = matches!(event, TrainingEvent::Step { step: 4, .. });
-                    assert!(!(stop && at_fourth), "interrupted here");
-                })
-            };
-            let (first, last) = train("whole", false, false);
+            let (first, last) = training.losses();
             assert!(last < first, "{name}, {objective}: {first} {last}");
-            ModelFolder::open(&folder.path().join("whole")).unwrap();
+            ModelFolder::open(&whole).unwrap();
             // A cross-encoder has all weights of an encoder.
             if objective == OBJECTIVES[0] {
                 continue;
             }
-            let interrupted = catch_unwind(AssertUnwindSafe(|| train("broken", false, true)));
-            assert!(interrupted.is_err());
-            train("broken", true, false);
-            let [whole, broken] =
-                ["whole", "broken"].map(|model| files(&folder.path().join(model)));
-            assert!(whole == broken, "{name}, {objective}");
+            let training = TestTraining { folder: &broken, ..training };
+            training.interrupt();
+            training.resume();
+            assert!(files(&whole) == files(&broken), "{name}, {objective}");
         }
     }
 }
@@ -289,21 +288,12 @@ fn a_checkpoint_of_another_training_is_not_used() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let model = folder.path().join("model");
-    let stop = |event: &TrainingEvent| {
-        assert!(!matches!(event, TrainingEvent::Step { step: 4, .. }), "interrupted here");
-    };
-    let interrupted = catch_unwind(AssertUnwindSafe(|| {
-        train(&recipe(OBJECTIVES[0], 2.0), &model, false, &mut |event| stop(event));
-    }));
-    assert!(interrupted.is_err());
-    train(
-        &Recipe { learning_rate: 1e-3, ..recipe(OBJECTIVES[0], 2.0) },
-        &model,
-        true,
-        &mut |event| {
-            assert!(!matches!(event, TrainingEvent::Resumed(_)));
-        },
-    );
+    let base = tiny();
+    let recipe = recipe(OBJECTIVES[0], 2.0);
+    let training = TestTraining::new(&base, &recipe, &model);
+    training.interrupt();
+    let other = Recipe { learning_rate: 1e-3, ..recipe.clone() };
+    assert_eq!(TestTraining { recipe: &other, ..training }.resume(), None);
 }
 
 #[test]
@@ -311,13 +301,10 @@ fn a_changed_byte_of_a_checkpoint_is_an_error() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let model = folder.path().join("model");
+    let base = tiny();
     let recipe = recipe(OBJECTIVES[0], 2.0);
-    let interrupted = catch_unwind(AssertUnwindSafe(|| {
-        train(&recipe, &model, false, &mut |event| {
-            assert!(!matches!(event, TrainingEvent::Step { step: 4, .. }), "interrupted here");
-        });
-    }));
-    assert!(interrupted.is_err());
+    let training = TestTraining::new(&base, &recipe, &model);
+    training.interrupt();
     let checkpoint = folder.path().join("model.training/checkpoint.safetensors");
     let whole = fs::read(&checkpoint).unwrap();
     for part in 1..12 {
@@ -325,8 +312,7 @@ fn a_changed_byte_of_a_checkpoint_is_an_error() {
         let mut changed = whole.clone();
         changed[at] ^= 1;
         fs::write(&checkpoint, changed).unwrap();
-        let error = try_train(1, &tiny(), &recipe, &model, true, &mut |_| {});
-        let error = error.unwrap_err().to_string();
+        let error = training.run(true, &mut |_| {}).unwrap_err().to_string();
         assert!(error.contains("checkpoint.safetensors"), "byte {at}: {error}");
     }
     assert!(!model.exists());
@@ -339,11 +325,12 @@ fn early_stopping_keeps_the_best_weights() {
     // A rate at which nothing is learned: the first evaluation stays the best.
     let recipe = Recipe { learning_rate: 1e-12, patience: 2, ..recipe(OBJECTIVES[0], 20.0) };
     let mut stopped = None;
-    train(&recipe, &folder.path().join("model"), false, &mut |event| {
+    let tell = &mut |event: &TrainingEvent| {
         if let TrainingEvent::StoppedEarly(step) = event {
             stopped = Some(*step);
         }
-    });
+    };
+    TestTraining::new(&tiny(), &recipe, &folder.path().join("model")).run(false, tell).unwrap();
     assert_eq!(stopped, Some(6));
 }
 
@@ -355,7 +342,7 @@ fn held_out_recall_is_that_of_the_pool_or_of_the_bank() {
         let folder = tempfile::tempdir().unwrap();
         let recipe = recipe(objective, 1.0);
         let model = folder.path().join("model");
-        let curve = try_train(1, &tiny(), &recipe, &model, false, &mut |_| {}).unwrap();
+        let curve = TestTraining::new(&tiny(), &recipe, &model).run(false, &mut |_| {}).unwrap();
         // All 24 questions with a text are among the first 30, and all 6 of a pool.
         assert_eq!(curve.last_recall().unwrap()[3], found, "{objective}");
     }
@@ -368,7 +355,7 @@ fn a_loss_that_is_no_number_is_an_error() {
     let recipe =
         Recipe { learning_rate: 1e30, clip: 0.0, warm_up: 0.0, ..recipe(OBJECTIVES[1], 10.0) };
     let model = folder.path().join("model");
-    let error = try_train(1, &tiny(), &recipe, &model, false, &mut |_| {}).unwrap_err();
+    let error = TestTraining::new(&tiny(), &recipe, &model).run(false, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("finite"), "{error}");
     assert!(!model.exists());
 }

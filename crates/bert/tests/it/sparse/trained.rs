@@ -4,12 +4,9 @@ use super::routed::{routed, table};
 use super::{documents, make_symmetric, models, splade};
 use crate::families::folder;
 use crate::model_files::{module, put};
-use crate::training::{alone, files, judged, recipe, train_on};
-use clariq_bert::train::train as run_training;
-use clariq_core::{ModelOptions, Training, TrainingEvent};
+use crate::training::{TestTraining, alone, files, recipe};
 use clariq_folder::{ModelFolder, SparseFolder};
 use serde_json::json;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use tch::Tensor;
 use tempfile::TempDir;
@@ -36,7 +33,7 @@ fn a_trained_model_has_a_lower_loss_and_the_layout_of_its_base() {
         let base = folder(&model);
         let out = TempDir::new().unwrap();
         let trained = out.path().join("model");
-        let (first, last) = train_on(1, base.path(), &recipe, &trained, false, &mut |_| {});
+        let (first, last) = TestTraining::new(base.path(), &recipe, &trained).losses();
         assert!(last < first * 0.9, "{name}: {first} {last}");
         assert_eq!(tensor_names(&trained), tensor_names(base.path()), "{name}");
         assert_ne!(documents(&trained), documents(base.path()), "{name}");
@@ -45,7 +42,7 @@ fn a_trained_model_has_a_lower_loss_and_the_layout_of_its_base() {
     make_symmetric(base.path(), &splade("max", "log1p_relu"));
     let out = TempDir::new().unwrap();
     let trained = out.path().join("model");
-    train_on(1, base.path(), &recipe, &trained, false, &mut |_| {});
+    TestTraining::new(base.path(), &recipe, &trained).losses();
     assert!(SparseFolder::open(&trained).unwrap().describe().contains("max of two logarithms"));
 }
 
@@ -68,7 +65,7 @@ fn a_trained_model_has_the_prompts_of_its_base() {
         put(base.path(), "config_sentence_transformers.json", &prompts);
         let out = TempDir::new().unwrap();
         let trained = out.path().join("model");
-        train_on(1, base.path(), &recipe(objective, 1.0), &trained, false, &mut |_| {});
+        TestTraining::new(base.path(), &recipe(objective, 1.0), &trained).losses();
         let prompt = if objective == encoder {
             ModelFolder::open(&trained).unwrap().sentence().unwrap().query_prompt
         } else {
@@ -88,14 +85,10 @@ fn a_training_that_was_interrupted_ends_with_the_same_bytes() {
     let base = folder(&models()[0]);
     let out = TempDir::new().unwrap();
     let [whole, resumed] = ["whole", "resumed"].map(|name| out.path().join(name));
-    train_on(1, base.path(), &recipe, &whole, false, &mut |_| {});
-    let stop = catch_unwind(AssertUnwindSafe(|| {
-        train_on(2, base.path(), &recipe, &resumed, false, &mut |event| {
-            assert!(!matches!(event, TrainingEvent::Step { step: 5, .. }), "stop");
-        })
-    }));
-    assert!(stop.is_err() && !resumed.exists());
-    train_on(1, base.path(), &recipe, &resumed, true, &mut |_| {});
+    TestTraining::new(base.path(), &recipe, &whole).losses();
+    let training = TestTraining::new(base.path(), &recipe, &resumed);
+    TestTraining { threads: 2, ..training }.interrupt();
+    assert_eq!(training.resume(), Some(2));
     assert_eq!(files(&whole), files(&resumed));
 }
 
@@ -110,7 +103,7 @@ fn flops_leave_fewer_words() {
         let base = folder(&models()[0]);
         let out = TempDir::new().unwrap();
         let trained = out.path().join("model");
-        train_on(1, base.path(), &recipe, &trained, false, &mut |_| {});
+        TestTraining::new(base.path(), &recipe, &trained).losses();
         documents(&trained).rows().map(<[_]>::len).sum()
     };
     let [free, few] = [words(0.0), words(1.0)];
@@ -122,17 +115,9 @@ fn a_table_is_not_trained() {
     let routed = routed(&table());
     let recipe = recipe(&format!("{SOFTMAX}\nrequest_flops = 0\nquestion_flops = 0"), 1.0);
     let out = TempDir::new().unwrap();
-    let options = ModelOptions::default();
-    let examples = judged();
-    let training = Training {
-        recipe: &recipe,
-        base: routed.path(),
-        examples: &examples,
-        data: String::new(),
-        options: &options,
-        resume: false,
-    };
-    let error = run_training(&training, &out.path().join("m"), &mut |_| {}).err().unwrap();
+    let model = out.path().join("m");
+    let training = TestTraining::new(routed.path(), &recipe, &model);
+    let error = training.run(false, &mut |_| {}).err().unwrap();
     let expected =
         "expected one network for requests and documents, found a transformer in a folder below";
     assert!(error.to_string().contains(expected), "{error}");
