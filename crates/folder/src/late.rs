@@ -65,17 +65,13 @@ pub(crate) fn read(
     let mut sentence = Sentence { poolings: Vec::new(), ..Sentence::usual(hidden) };
     // Vectors of tokens are compared as the modules leave them.
     sentence.similarity = Similarity::Dot;
-    for entry in &modules.entries {
+    for entry in modules.others() {
         let folder = root.join(&entry.path);
         match entry.class() {
             Some("Dense") => {
-                let dense = Module::dense(&folder, sentence.full_dim, [OF_TOKENS; 2])?;
-                if let Module::Dense { to, .. } = dense {
-                    sentence.full_dim = to;
-                }
-                sentence.modules.push(dense);
+                sentence.push(Module::dense(&folder, sentence.full_dim, [OF_TOKENS; 2])?);
             }
-            Some("Normalize") => sentence.modules.push(Module::normalize(&folder, OF_TOKENS)?),
+            Some("Normalize") => sentence.push(Module::normalize(&folder, OF_TOKENS)?),
             Some("MultiVectorMask") => late.read_mask(&folder)?,
             Some("Dropout") => {}
             _ => {
@@ -88,7 +84,7 @@ pub(crate) fn read(
         late.has_mask = true;
         late.skips = vec!["document".to_owned()];
         late.skipped = own.skiplist_words.clone().unwrap_or_else(punctuation);
-        sentence.modules.push(Module::Normalize);
+        sentence.push(Module::Normalize);
     }
     sentence.dim = sentence.full_dim;
     late.read_lengths(transformer, &own)?;

@@ -86,7 +86,7 @@ pub struct ModelFolder {
     settings: TransformerConfig,
     /// True if the folder gives each token a vector.
     is_late: bool,
-    /// The modules after the transformer in `modules.json`.
+    /// The transformer and the modules after it, by `modules.json`.
     modules: Option<Modules>,
     /// The files with the weights: one, or those that the index lists.
     pub weights: Vec<PathBuf>,
@@ -109,9 +109,10 @@ impl ModelFolder {
     /// Reads the configuration and takes the checksum of all files.
     pub fn open(root: &Path) -> Result<Self> {
         check(root)?;
-        let (modules, path) = match Modules::read(root)? {
-            Some((modules, path)) => (Some(modules), path),
-            None => (None, root.to_owned()),
+        let modules = Modules::read(root)?;
+        let path = match &modules {
+            Some(modules) => modules.transformer(root)?,
+            None => root.to_owned(),
         };
         Self::read(root, &path, modules)
     }

@@ -37,7 +37,7 @@ pub(super) fn class_name(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(_, class)| class)
 }
 
-/// The entries of `modules.json`, without the transformer.
+/// The entries of `modules.json`.
 #[derive(Debug, Clone)]
 pub(crate) struct Modules {
     /// The path of `modules.json`.
@@ -46,8 +46,8 @@ pub(crate) struct Modules {
 }
 
 impl Modules {
-    /// Reads the entries of `modules.json`, if there is one, the transformer included.
-    pub(crate) fn entries(root: &Path) -> Result<Option<Vec<ModuleEntry>>> {
+    /// Reads `modules.json`, if there is one.
+    pub(crate) fn read(root: &Path) -> Result<Option<Self>> {
         let at = root.join(MODULES);
         let Some(bytes) = read_optional(&at)? else { return Ok(None) };
         let objects: Vec<Object> = serde_json::from_slice(&bytes)
@@ -61,37 +61,38 @@ impl Modules {
             }
             entries.push(entry);
         }
-        Ok(Some(entries))
+        Ok(Some(Self { at, entries }))
     }
 
-    /// Reads `modules.json`, if there is one, with the folder of the transformer below `root`.
-    pub(crate) fn read(root: &Path) -> Result<Option<(Self, PathBuf)>> {
-        let at = root.join(MODULES);
-        let Some(mut entries) = Self::entries(root)? else { return Ok(None) };
-        if entries.first().and_then(ModuleEntry::class) != Some("Transformer") {
-            let found = entries.first().map_or("nothing", |entry| &entry.r#type).to_owned();
-            bail!(&at, "a Transformer as the first module", "`{found}`", DOCUMENTED);
-        }
-        let transformer = entries.remove(0);
+    /// The class of the first module.
+    pub(crate) fn first_class(&self) -> Option<&str> {
+        self.entries.first().and_then(ModuleEntry::class)
+    }
+
+    /// The folder of the transformer, the first module.
+    pub(crate) fn transformer(&self, root: &Path) -> Result<PathBuf> {
+        let Some(entry) = self.entries.first().filter(|entry| entry.class() == Some("Transformer"))
+        else {
+            let found = self.entries.first().map_or("nothing", |entry| &entry.r#type);
+            bail!(&self.at, "a Transformer as the first module", "`{found}`", DOCUMENTED);
+        };
         let mut path = root.to_owned();
-        if !transformer.path.is_empty() {
-            path.push(transformer.path);
+        if !entry.path.is_empty() {
+            path.push(&entry.path);
         }
-        Ok(Some((Self { at, entries }, path)))
+        Ok(path)
     }
 
-    /// The modules after the first one, if there is a `modules.json`.
-    pub(crate) fn after_first(root: &Path) -> Result<Option<Self>> {
-        let Some(mut entries) = Self::entries(root)? else { return Ok(None) };
-        entries.drain(..entries.len().min(1));
-        Ok(Some(Self { at: root.join(MODULES), entries }))
+    /// The modules after the first one.
+    pub(crate) fn others(&self) -> &[ModuleEntry] {
+        self.entries.get(1..).unwrap_or_default()
     }
 
     /// The existing files of the settings and of the modules after the transformer, relative to `root`.
     pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
         let mut files = vec![PathBuf::from(MODULES), PathBuf::from(SENTENCE_SETTINGS)];
-        let entries = Self::entries(root).ok().flatten().unwrap_or_default();
-        for entry in entries.iter().skip(1) {
+        let modules = Self::read(root).ok().flatten();
+        for entry in modules.iter().flat_map(Self::others) {
             files.push(Path::new(&entry.path).join("config.json"));
             files.push(Path::new(&entry.path).join("model.safetensors"));
         }

@@ -34,19 +34,19 @@ pub(crate) struct RouterParameters {
 
 /// The classes and folders of all modules, those of a router included.
 pub(crate) fn modules(root: &Path) -> Result<Vec<(String, PathBuf)>> {
-    let Some(entries) = Modules::entries(root)? else {
+    let Some(modules) = Modules::read(root)? else {
         return Ok(vec![("Transformer".to_owned(), root.to_owned())]);
     };
-    let mut modules = Vec::new();
-    for entry in entries {
+    let mut all = Vec::new();
+    for entry in modules.entries {
         let folder = root.join(&entry.path);
         let class = class_name(&entry.r#type).to_owned();
         if let Some(router) = RouterConfig::read(&folder.join(ROUTER_SETTINGS))? {
             for (name, class) in router.types {
-                modules.push((class_name(&class).to_owned(), folder.join(name)));
+                all.push((class_name(&class).to_owned(), folder.join(name)));
             }
         }
-        modules.push((class, folder));
+        all.push((class, folder));
     }
-    Ok(modules)
+    Ok(all)
 }

@@ -63,7 +63,7 @@ impl ModelFolder {
         check_activation(&config, older.and_then(Value::as_str))?;
         check_activation(&settings.at, settings.activation_fn.as_deref())?;
         let mut sentence = Sentence::usual(usize::try_from(self.shape.hidden).unwrap_or_default());
-        let modules = self.modules.as_ref().filter(|modules| !modules.entries.is_empty());
+        let modules = self.modules.as_ref().filter(|modules| !modules.others().is_empty());
         if let Some(chat) = &self.chat {
             chat.expect_pairs()?;
         }
@@ -72,7 +72,7 @@ impl ModelFolder {
             sentence.query_prompt = settings.default_prompt();
             return Ok(PairScoring { sentence, by: ScoredBy::Classifier });
         };
-        if let [entry] = &modules.entries[..]
+        if let [entry] = modules.others()
             && entry.class() == Some("LogitScore")
         {
             sentence.query_prompt = settings.default_prompt();
@@ -84,7 +84,7 @@ impl ModelFolder {
         sentence.query_prompt = settings.default_prompt();
         sentence.similarity = Similarity::Dot;
         sentence.dim = sentence.full_dim;
-        let last = modules.entries.last().filter(|entry| entry.class() != Some("Dense"));
+        let last = modules.others().last().filter(|entry| entry.class() != Some("Dense"));
         if let Some(other) = last {
             let found = format!("`{}`", other.r#type);
             bail!(&modules.at, "a Dense for `{SCORES}` as the last module", found, DOCUMENTED);

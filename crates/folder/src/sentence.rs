@@ -75,7 +75,7 @@ impl Sentence {
     pub(crate) fn read_after_table(root: &Path, dim: usize) -> Result<Self> {
         let settings = SentenceTransformersConfig::read(root)?;
         let mut sentence = Self::usual(dim);
-        if let Some(modules) = Modules::after_first(root)? {
+        if let Some(modules) = Modules::read(root)? {
             sentence.read_modules(root, &modules, OF_TEXT)?;
             let other = sentence.modules.iter().find(|module| **module != Module::Normalize);
             if let Some(other) = other {
@@ -113,9 +113,8 @@ impl Sentence {
         modules: &Modules,
         output: &str,
     ) -> Result<()> {
-        let last = modules.entries.len().saturating_sub(1);
-        for (number, entry) in modules.entries.iter().enumerate() {
-            let output = if number == last { output } else { OF_TEXT };
+        for (number, entry) in (1..).zip(modules.others()) {
+            let output = if number == modules.others().len() { output } else { OF_TEXT };
             self.add_module(root, modules, entry, output)?;
         }
         if self.poolings.is_empty() {
@@ -140,16 +139,10 @@ impl Sentence {
                 self.full_dim *= self.poolings.len();
             }
             (Some("Dense"), true) => {
-                let dense = Module::dense(&folder, self.full_dim, [OF_TEXT, output])?;
-                if let Module::Dense { to, .. } = dense {
-                    self.full_dim = to;
-                }
-                self.modules.push(dense);
+                self.push(Module::dense(&folder, self.full_dim, [OF_TEXT, output])?);
             }
-            (Some("LayerNorm"), true) => {
-                self.modules.push(Module::layer_norm(&folder, self.full_dim)?);
-            }
-            (Some("Normalize"), true) => self.modules.push(Module::normalize(&folder, OF_TEXT)?),
+            (Some("LayerNorm"), true) => self.push(Module::layer_norm(&folder, self.full_dim)?),
+            (Some("Normalize"), true) => self.push(Module::normalize(&folder, OF_TEXT)?),
             // Only training uses it.
             (Some("Dropout"), _) => {}
             _ => {
@@ -162,6 +155,14 @@ impl Sentence {
             }
         }
         Ok(())
+    }
+
+    /// Adds a module, which gives the dimensions from here on.
+    pub(crate) fn push(&mut self, module: Module) {
+        if let Module::Dense { to, .. } = module {
+            self.full_dim = to;
+        }
+        self.modules.push(module);
     }
 
     /// The same with the overrides of a system.

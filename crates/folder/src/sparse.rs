@@ -4,9 +4,9 @@
 //! The layouts are those of naver's SPLADE (no `modules.json`), and of sentence-transformers 5 and 6.
 //! Everything else that is called sparse is refused by the name of its module.
 
-use crate::files::{DOCUMENTED, MODULES, OTHER_MODELS};
+use crate::files::{DOCUMENTED, OTHER_MODELS};
 use crate::lookup::{Lookup, LookupFolder};
-use crate::modules::{ModuleEntry, Modules, class_name, read_required};
+use crate::modules::{Modules, class_name, read_required};
 use crate::recognise::check;
 use crate::router::{ROUTER_SETTINGS, RouterConfig};
 use crate::sentence::describe_prompts;
@@ -79,12 +79,12 @@ impl SparseFolder {
         check(root)?;
         let settings = SentenceTransformersConfig::read(root)?;
         check_settings(&settings)?;
-        let mut folder = match Modules::entries(root)? {
+        let mut folder = match Modules::read(root)? {
             None => Self::plain(root)?,
-            Some(entries) => match first_class(&entries) {
-                "Router" => Self::routed(root, &entries)?,
-                _ => Self::symmetric(root, &entries)?,
-            },
+            Some(modules) if modules.first_class() == Some("Router") => {
+                Self::routed(root, &modules)?
+            }
+            Some(modules) => Self::symmetric(root, &modules)?,
         };
         [folder.query_prompt, folder.document_prompt] = settings.prompts();
         Ok(folder)
@@ -113,13 +113,12 @@ impl SparseFolder {
     }
 
     /// A masked language model and its pooling.
-    fn symmetric(root: &Path, entries: &[ModuleEntry]) -> Result<Self> {
-        let at = root.join(MODULES);
-        let mut modules = Vec::new();
-        for entry in entries {
-            modules.push((entry.class().unwrap_or(&entry.r#type), root.join(&entry.path)));
+    fn symmetric(root: &Path, modules: &Modules) -> Result<Self> {
+        let mut classes = Vec::new();
+        for entry in &modules.entries {
+            classes.push((entry.class().unwrap_or(&entry.r#type), root.join(&entry.path)));
         }
-        Self::of_modules(&at, root, &modules)
+        Self::of_modules(&modules.at, root, &classes)
     }
 
     /// A transformer and its pooling, which `at` lists with their folders.
@@ -158,12 +157,12 @@ impl SparseFolder {
     }
 
     /// A table for requests, and a masked language model with its pooling for documents.
-    fn routed(root: &Path, entries: &[ModuleEntry]) -> Result<Self> {
-        if let [_, other, ..] = entries {
+    fn routed(root: &Path, modules: &Modules) -> Result<Self> {
+        if let [other, ..] = modules.others() {
             let found = format!("`{}`", other.r#type);
-            bail!(&root.join(MODULES), "no module after Router", found, DOCUMENTED);
+            bail!(&modules.at, "no module after Router", found, DOCUMENTED);
         }
-        let at = root.join(&entries[0].path).join(ROUTER_SETTINGS);
+        let at = root.join(&modules.entries[0].path).join(ROUTER_SETTINGS);
         let Some(config) = RouterConfig::read(&at)? else {
             return Err(missing(&at, "the configuration of a Router").into());
         };
@@ -247,13 +246,10 @@ impl SparseFolder {
 pub fn is_sparse(root: &Path) -> bool {
     let is_named = SentenceTransformersConfig::read(root)
         .is_ok_and(|settings| settings.model_type.as_deref() == Some("SparseEncoder"));
-    let modules = Modules::entries(root).ok().flatten().unwrap_or_default();
-    let has_module = modules.iter().any(|entry| entry.r#type.contains(".sparse_encoder."));
+    let modules = Modules::read(root).ok().flatten();
+    let mut entries = modules.iter().flat_map(|modules| &modules.entries);
+    let has_module = entries.any(|entry| entry.r#type.contains(".sparse_encoder."));
     is_named || has_module || SparseFolder::has_lookup(root)
-}
-
-fn first_class(entries: &[ModuleEntry]) -> &str {
-    entries.first().map_or("", |entry| entry.class().unwrap_or(&entry.r#type))
 }
 
 fn check_settings(settings: &SentenceTransformersConfig) -> Result<()> {

@@ -45,9 +45,9 @@ enum Layout {
 }
 
 fn layout_of(root: &Path) -> Option<Layout> {
-    match Modules::entries(root).ok()?.as_deref() {
-        Some([first, ..]) if first.class() == Some("StaticEmbedding") => {
-            Some(Layout::SentenceTransformers(root.join(&first.path)))
+    match Modules::read(root).ok()? {
+        Some(modules) if modules.first_class() == Some("StaticEmbedding") => {
+            Some(Layout::SentenceTransformers(root.join(&modules.entries[0].path)))
         }
         Some(_) => None,
         None => {
