@@ -60,9 +60,8 @@ impl TokenizedNetwork {
         let device = device(options)?;
         let head = PoolingHead::read(sentence, device)?;
         let network = Network::new(folder, weights, head, device, kind(options))?;
-        let tokenize = Tokenize::open(folder, options.reading.max_tokens)?
-            .with_prompts(&sentence.query_prompt, &sentence.document_prompt)
-            .with_prompts_that_count(sentence.counts_prompts);
+        let tokenize =
+            Tokenize::open(folder, options.reading.max_tokens)?.with_prompts(&sentence.prompts);
         let cut = match tokenize.most() {
             most if most < folder.shape.most_tokens() as usize => most.to_string(),
             _ => "whole".to_owned(),

@@ -65,7 +65,7 @@ impl SparseBert {
         let folder = SparseFolder::open(path)?;
         let network = network(&folder, device(options)?, kind(options))?.for_inference();
         let tokenize = Tokenize::open(&folder.transformer, options.reading.max_tokens)?
-            .with_prompts(&folder.query_prompt, &folder.document_prompt)
+            .with_prompts(&folder.prompts)
             .with_empty_texts();
         Ok(Self {
             network: Parallel::new(network, options.threads),

@@ -129,11 +129,8 @@ impl TrainingBase {
         if is_sparse(path) {
             folder.checksum = sparse.checksum();
         }
-        let sentence = Sentence {
-            query_prompt: sparse.query_prompt.clone(),
-            document_prompt: sparse.document_prompt.clone(),
-            ..Sentence::usual(folder.shape.hidden as usize)
-        };
+        let usual = Sentence::usual(folder.shape.hidden as usize);
+        let sentence = Sentence { prompts: sparse.prompts.clone(), ..usual };
         Ok(Self { folder, sentence, sparse: Some(sparse) })
     }
 
@@ -178,8 +175,7 @@ impl<'a> Learner<'a> {
         seed(recipe.seed, 0);
         let mut network = base.network(recipe, device)?;
         let tokenize = Tokenize::open(&base.folder, Some(recipe.max_tokens))?
-            .with_prompts(&base.sentence.query_prompt, &base.sentence.document_prompt)
-            .with_prompts_that_count(base.sentence.counts_prompts);
+            .with_prompts(&base.sentence.prompts);
         let mut material = TrainingMaterial::new(training, &split, &tokenize)?;
         let rows = if network.word_head.is_some() {
             // A weight for each word of the vocabulary needs all of them.

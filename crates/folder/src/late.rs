@@ -94,7 +94,7 @@ pub(crate) fn read(
         *prompt = format!("{prefix}{}", prompt.strip_prefix(prefix.as_str()).unwrap_or(prompt));
         late.marks.push(prefix.clone());
     }
-    [sentence.query_prompt, sentence.document_prompt] = prompts;
+    [sentence.prompts.query, sentence.prompts.document] = prompts;
     sentence.late = Some(late);
     Ok(sentence)
 }

@@ -23,6 +23,7 @@ mod late;
 mod late_interaction;
 mod lookup;
 mod modules;
+mod prompts;
 mod rebuilt;
 mod recognise;
 mod router;
@@ -52,6 +53,7 @@ pub use late_interaction::{Expansion, LateInteraction, Strategy};
 pub use lookup::{Lookup, LookupFolder};
 pub use modules::Module;
 use modules::Modules;
+pub use prompts::Prompts;
 use recognise::check_numbers;
 pub use recognise::{check, header_of, is_model, not_finite};
 use scorer::is_cross_encoder;
@@ -269,7 +271,7 @@ impl ModelFolder {
                 ScoredBy::Modules => sentence.full_dim,
                 ScoredBy::Words { .. } => 1,
             };
-            let prompt = match &*sentence.query_prompt {
+            let prompt = match &*sentence.prompts.query {
                 "" => String::new(),
                 prompt => format!(", `{prompt}` before pairs"),
             };
@@ -279,8 +281,8 @@ impl ModelFolder {
             ));
         }
         let sentence = self.sentence()?;
-        let prompts = sentence.describe_prompts();
-        let Sentence { poolings, modules, dim, similarity, .. } = sentence;
+        let Sentence { poolings, modules, dim, similarity, prompts, .. } = sentence;
+        let prompts = prompts.describe();
         let steps = poolings.iter().map(|pooling| format!("{pooling:?}"));
         let steps = steps.chain(modules.iter().map(Module::to_string));
         let steps = steps.collect::<Vec<_>>().join(" + ");

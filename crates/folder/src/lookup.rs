@@ -5,6 +5,7 @@ use crate::files::{
     COPY_AGAIN, DOCUMENTED, OTHER_MODELS, missing, parse_object, read_optional, weights_in,
 };
 use crate::modules::read_required;
+use crate::prompts::Prompts;
 use crate::settings::TokenizerConfig;
 use crate::table::LOOKUP;
 use crate::tokens::Tokenize;
@@ -77,10 +78,10 @@ impl LookupFolder {
         Ok(Self { tokenizer, tokenizer_config, family, weights, checksum })
     }
 
-    /// The model of a folder of that name. `prompt` comes before each request.
+    /// The model of a folder of that name.
     pub(crate) fn to_model(
         &self,
-        prompt: &str,
+        prompts: &Prompts,
         checksum: Checksum,
         name: String,
     ) -> Result<Lookup> {
@@ -88,7 +89,7 @@ impl LookupFolder {
         let vocabulary = weights.len() as i64;
         let tokenize =
             Tokenize::without_special_tokens(tokenizer, tokenizer_config, *family, vocabulary)?;
-        let tokenize = tokenize.with_prompts(prompt, "");
+        let tokenize = tokenize.with_prompts(prompts);
         Ok(Lookup { tokenize, weights: weights.clone(), checksum, name })
     }
 }

@@ -63,25 +63,23 @@ impl ModelFolder {
         check_activation(&config, older.and_then(Value::as_str))?;
         check_activation(&settings.at, settings.activation_fn.as_deref())?;
         let mut sentence = Sentence::usual(usize::try_from(self.shape.hidden).unwrap_or_default());
+        sentence.prompts.query = settings.default_prompt();
         let modules = self.modules.as_ref().filter(|modules| !modules.others().is_empty());
         if let Some(chat) = &self.chat {
             chat.expect_pairs()?;
         }
         let Some(modules) = modules else {
             self.expect_task("sequence-classification")?;
-            sentence.query_prompt = settings.default_prompt();
             return Ok(PairScoring { sentence, by: ScoredBy::Classifier });
         };
         if let [entry] = modules.others()
             && entry.class() == Some("LogitScore")
         {
-            sentence.query_prompt = settings.default_prompt();
             return Ok(PairScoring { sentence, by: self.words(&self.root.join(&entry.path))? });
         }
         self.expect_task("feature-extraction")?;
         sentence.poolings.clear();
         sentence.read_modules(&self.root, modules, SCORES)?;
-        sentence.query_prompt = settings.default_prompt();
         sentence.similarity = Similarity::Dot;
         sentence.dim = sentence.full_dim;
         let last = modules.others().last().filter(|entry| entry.class() != Some("Dense"));
@@ -89,7 +87,7 @@ impl ModelFolder {
             let found = format!("`{}`", other.r#type);
             bail!(&modules.at, "a Dense for `{SCORES}` as the last module", found, DOCUMENTED);
         }
-        if !sentence.counts_prompts && !sentence.query_prompt.is_empty() {
+        if !sentence.prompts.are_counted && !sentence.prompts.query.is_empty() {
             let hint = "prompts of pairs whose tokens do not count are not supported";
             bail!(&modules.at, "include_prompt true beside a prompt", "false", hint);
         }

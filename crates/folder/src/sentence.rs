@@ -5,6 +5,7 @@ use crate::architecture;
 use crate::files::{DOCUMENTED, Object};
 use crate::late_interaction::LateInteraction;
 use crate::modules::{Module, ModuleEntry, Modules, PoolingConfig};
+use crate::prompts::Prompts;
 use crate::settings::SentenceTransformersConfig;
 use clariq_core::{Pooling, ReadingOverrides, Result, Similarity, bail};
 use serde_json::Value;
@@ -23,12 +24,7 @@ pub struct Sentence {
     pub dim: usize,
     /// The similarity of two vectors.
     pub similarity: Similarity,
-    /// The prompt before a request.
-    pub query_prompt: String,
-    /// The prompt before a document.
-    pub document_prompt: String,
-    /// True if the tokens of prompts count in the vector of a text.
-    pub counts_prompts: bool,
+    pub prompts: Prompts,
     /// How tokens are chosen, in folders that give each token a vector: these have no pooling.
     pub late: Option<LateInteraction>,
 }
@@ -45,9 +41,7 @@ impl Sentence {
             full_dim: hidden,
             dim: hidden,
             similarity: Similarity::Cosine,
-            query_prompt: String::new(),
-            document_prompt: String::new(),
-            counts_prompts: true,
+            prompts: Prompts::default(),
             late: None,
         }
     }
@@ -102,7 +96,7 @@ impl Sentence {
             }
         };
         settings.check_default_prompt()?;
-        [self.query_prompt, self.document_prompt] = settings.prompts();
+        [self.prompts.query, self.prompts.document] = settings.prompts();
         Ok(())
     }
 
@@ -135,7 +129,8 @@ impl Sentence {
         let has_pooling = !self.poolings.is_empty();
         match (entry.class(), has_pooling) {
             (Some("Pooling"), false) => {
-                (self.poolings, self.counts_prompts) = PoolingConfig::read(&folder, self.full_dim)?;
+                (self.poolings, self.prompts.are_counted) =
+                    PoolingConfig::read(&folder, self.full_dim)?;
                 self.full_dim *= self.poolings.len();
             }
             (Some("Dense"), true) => {
@@ -181,27 +176,25 @@ impl Sentence {
             self.poolings = vec![pooling];
         }
         self.similarity = overrides.similarity.unwrap_or(self.similarity);
-        self.query_prompt = overrides.query_prompt.clone().unwrap_or(self.query_prompt);
-        self.document_prompt = overrides.document_prompt.clone().unwrap_or(self.document_prompt);
+        if let Some(query) = &overrides.query_prompt {
+            self.prompts.query.clone_from(query);
+        }
+        if let Some(document) = &overrides.document_prompt {
+            self.prompts.document.clone_from(document);
+        }
         Ok(self)
-    }
-
-    /// The prompts in force, for a description.
-    pub(crate) fn describe_prompts(&self) -> String {
-        describe_prompts(&self.query_prompt, &self.document_prompt)
     }
 
     /// Everything that the vectors depend on, besides weights and tokens.
     pub fn digest(&self) -> String {
         let modules: Vec<String> = self.modules.iter().map(Module::to_string).collect();
-        let Self { poolings, dim, similarity, query_prompt, document_prompt, late, .. } = self;
+        let Self { poolings, dim, similarity, prompts, late, .. } = self;
+        let Prompts { query, document, are_counted } = prompts;
         let mut rest = late.as_ref().map_or_else(String::new, |late| format!(" {late:?}"));
-        if !self.counts_prompts {
+        if !are_counted {
             rest += " prompts do not count";
         }
-        format!(
-            "{poolings:?} {modules:?} {dim} {similarity:?} {query_prompt:?} {document_prompt:?}{rest}"
-        )
+        format!("{poolings:?} {modules:?} {dim} {similarity:?} {query:?} {document:?}{rest}")
     }
 
     /// The files with the weights of modules.
@@ -218,16 +211,4 @@ pub(crate) fn usual_pooling(config: &Object) -> Pooling {
         return Pooling::LastToken;
     }
     Pooling::Mean
-}
-
-/// The prompts in force, where there is one.
-pub(crate) fn describe_prompts(query: &str, document: &str) -> String {
-    if query.is_empty() && document.is_empty() {
-        return String::new();
-    }
-    let of = |prompt: &str, texts: &str| match prompt {
-        "" => format!(", no prompt before {texts}"),
-        prompt => format!(", `{prompt}` before {texts}"),
-    };
-    of(query, "requests") + &of(document, "documents")
 }

@@ -7,9 +7,9 @@
 use crate::files::{DOCUMENTED, OTHER_MODELS};
 use crate::lookup::{Lookup, LookupFolder};
 use crate::modules::{Modules, class_name, read_required};
+use crate::prompts::Prompts;
 use crate::recognise::check;
 use crate::router::{ROUTER_SETTINGS, RouterConfig};
-use crate::sentence::describe_prompts;
 use crate::settings::SentenceTransformersConfig;
 use crate::table::SPLADE;
 use crate::{ModelFolder, missing};
@@ -62,10 +62,7 @@ pub struct SparseFolder {
     pub activation: SparseActivation,
     /// The table of weights for requests; without one, the transformer reads them.
     pub lookup: Option<LookupFolder>,
-    /// The prompt before a request.
-    pub query_prompt: String,
-    /// The prompt before a document.
-    pub document_prompt: String,
+    pub prompts: Prompts,
 }
 
 impl SparseFolder {
@@ -86,7 +83,7 @@ impl SparseFolder {
             }
             Some(modules) => Self::symmetric(root, &modules)?,
         };
-        [folder.query_prompt, folder.document_prompt] = settings.prompts();
+        [folder.prompts.query, folder.prompts.document] = settings.prompts();
         Ok(folder)
     }
 
@@ -96,14 +93,7 @@ impl SparseFolder {
         activation: SparseActivation,
     ) -> Result<Self> {
         expect_masked_language_model(&transformer)?;
-        Ok(Self {
-            transformer,
-            pooling,
-            activation,
-            lookup: None,
-            query_prompt: String::new(),
-            document_prompt: String::new(),
-        })
+        Ok(Self { transformer, pooling, activation, lookup: None, prompts: Prompts::default() })
     }
 
     /// A masked language model by itself.
@@ -199,12 +189,12 @@ impl SparseFolder {
 
     /// The checksum of everything that the weights depend on.
     pub fn checksum(&self) -> Checksum {
-        let Self { transformer, pooling, activation, lookup, query_prompt, document_prompt } = self;
+        let Self { transformer, pooling, activation, lookup, prompts } = self;
+        let Prompts { query, document, .. } = prompts;
         let lookup = lookup.as_ref().map_or("", |lookup| lookup.checksum.as_str());
         let checksum = &transformer.checksum;
-        let whole = format!(
-            "{checksum} {pooling:?} {activation:?} {lookup} {query_prompt:?} {document_prompt:?}"
-        );
+        let whole =
+            format!("{checksum} {pooling:?} {activation:?} {lookup} {query:?} {document:?}");
         Checksum::of(whole.as_bytes())
     }
 
@@ -223,13 +213,13 @@ impl SparseFolder {
     pub fn open_lookup(&self, options: &ModelOptions) -> Result<Option<Lookup>> {
         let Some(lookup) = &self.lookup else { return Ok(None) };
         let name = self.transformer.root.display().to_string();
-        lookup.to_model(&self.query_prompt, self.checksum_with(options), name).map(Some)
+        lookup.to_model(&self.prompts, self.checksum_with(options), name).map(Some)
     }
 
     /// A description: the family, and how a text becomes weights.
     pub fn describe(&self) -> String {
-        let Self { transformer, pooling, activation, lookup, query_prompt, document_prompt } = self;
-        let prompts = describe_prompts(query_prompt, document_prompt);
+        let Self { transformer, pooling, activation, lookup, prompts } = self;
+        let prompts = prompts.describe();
         let family = transformer.shape.family;
         let tokens = transformer.max_tokens;
         let logs = match activation {

@@ -124,7 +124,7 @@ impl StaticFolder {
     pub fn describe(&self) -> String {
         let Sentence { dim, similarity, .. } = &self.sentence;
         let similarity = format!("{similarity:?}").to_lowercase();
-        let prompts = self.sentence.describe_prompts();
+        let prompts = self.sentence.prompts.describe();
         format!("a table of vectors, Mean, {dim} dimensions, {similarity}{prompts}")
     }
 }
@@ -242,11 +242,11 @@ fn normalize(vector: &mut [f32]) {
 
 impl Encoder for StaticEncoder {
     fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        self.vectors(texts, &self.sentence.query_prompt, progress)
+        self.vectors(texts, &self.sentence.prompts.query, progress)
     }
 
     fn encode_documents(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        self.vectors(texts, &self.sentence.document_prompt, progress)
+        self.vectors(texts, &self.sentence.prompts.document, progress)
     }
 
     fn encode_documents_alone(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {

@@ -4,6 +4,7 @@ mod read;
 
 use crate::chat::{self, ChatTemplate, Message};
 use crate::guard;
+use crate::prompts::Prompts;
 use crate::{DOCUMENTED, ModelFolder};
 use clariq_core::{CutTexts, Result, TextCounter, TextSide, bail, problem};
 use rayon::prelude::*;
@@ -36,10 +37,7 @@ pub struct Tokenize {
     chat: Option<ChatTemplate>,
     /// True if the model computes nothing for a text without any token.
     needs_tokens: bool,
-    /// The prompts of requests and of documents.
-    prompts: [String; 2],
-    /// True if their tokens count in the vector of a text.
-    counts_prompts: bool,
+    prompts: Prompts,
     /// The ids of the tokens that the settings call special.
     special: Vec<i64>,
     most: usize,
@@ -106,14 +104,8 @@ impl Tokenize {
 
     /// The same with prompts before requests and documents.
     #[must_use]
-    pub fn with_prompts(self, query: &str, document: &str) -> Self {
-        Self { prompts: [query.to_owned(), document.to_owned()], ..self }
-    }
-
-    /// The same for a model in whose vectors the tokens of prompts count or not.
-    #[must_use]
-    pub fn with_prompts_that_count(self, counts_prompts: bool) -> Self {
-        Self { counts_prompts, ..self }
+    pub fn with_prompts(self, prompts: &Prompts) -> Self {
+        Self { prompts: prompts.clone(), ..self }
     }
 
     /// Refuses padding at the left, for models that read the first token of a batch, whatever it is.
@@ -176,9 +168,12 @@ impl Tokenize {
 
     /// The tokens of each text, in order.
     pub fn texts(&self, texts: &[&str], side: TextSide) -> Result<Vec<Tokens>> {
-        let side = usize::from(side == TextSide::Document);
-        let before = &self.prompts[side];
-        let most = self.lengths[side].unwrap_or(self.most);
+        let [of_requests, of_documents] = self.lengths;
+        let (before, most) = match side {
+            TextSide::Request => (&self.prompts.query, of_requests),
+            TextSide::Document => (&self.prompts.document, of_documents),
+        };
+        let most = most.unwrap_or(self.most);
         if let Some(chat) = &self.chat {
             let messages: Vec<_> = texts.iter().map(|text| [(chat::TEXT[0], *text)]).collect();
             return self.messages(chat, before, &messages, most);
@@ -199,7 +194,7 @@ impl Tokenize {
     /// The number of a prompt's tokens, with the mark before it and without the one behind it, where they do
     /// not count.
     fn uncounted(&self, prompt: &str, most: usize) -> Result<usize> {
-        if self.counts_prompts || prompt.is_empty() {
+        if self.prompts.are_counted || prompt.is_empty() {
             return Ok(0);
         }
         let ids = self.tokens(prompt, None, most)?.ids;
@@ -209,7 +204,7 @@ impl Tokenize {
 
     /// The tokens of each pair, in order.
     pub fn pairs(&self, pairs: &[(&str, &str)]) -> Result<Vec<Tokens>> {
-        let [before, _] = &self.prompts;
+        let before = &self.prompts.query;
         if let Some(chat) = &self.chat {
             let [query, document] = chat::PAIR;
             let messages =

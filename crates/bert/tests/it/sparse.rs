@@ -10,7 +10,7 @@ use crate::families::{folder, read};
 use crate::model_files::{change, problem_of, put};
 use clariq_bert::{SparseBert, Torch};
 use clariq_core::{Engine, ModelOptions, Problem, ReadingOverrides, SparseEncoder, SparseVectors};
-use clariq_folder::SparseFolder;
+use clariq_folder::{Prompts, SparseFolder};
 use routed::{WORDS, make_routed, table};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -276,9 +276,9 @@ fn requests_and_documents_have_the_prompts_of_their_names_alone() {
     ] {
         let settings = json!({ "prompts": prompts, "default_prompt_name": "topic" });
         put(folder.path(), "config_sentence_transformers.json", &settings);
-        let SparseFolder { query_prompt, document_prompt, .. } =
-            SparseFolder::open(folder.path()).unwrap();
-        assert_eq!([&*query_prompt, &*document_prompt], expected, "{prompts}");
+        let [query, document] = expected;
+        let found = SparseFolder::open(folder.path()).unwrap().prompts;
+        assert_eq!(found, Prompts::of(query, document), "{prompts}");
     }
 }
 
@@ -291,7 +291,7 @@ fn a_default_prompt_that_is_not_among_the_prompts_is_refused() {
         json!({ "model_type": "SparseEncoder", "prompts": prompts, "default_prompt_name": default })
     };
     put(folder.path(), "config_sentence_transformers.json", &settings("query"));
-    assert_eq!(SparseFolder::open(folder.path()).unwrap().query_prompt, "q: ");
+    assert_eq!(SparseFolder::open(folder.path()).unwrap().prompts.query, "q: ");
     put(folder.path(), "config_sentence_transformers.json", &settings("nope"));
     let problem = SparseFolder::open(folder.path()).err().unwrap().to_problem();
     assert_eq!(problem.expected, "a prompt `nope`, default_prompt_name");

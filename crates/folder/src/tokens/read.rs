@@ -2,6 +2,7 @@
 
 use super::Tokenize;
 use crate::guard;
+use crate::prompts::Prompts;
 use crate::rebuilt::{put_marks, rebuild};
 use crate::tokenizer_class::TokenizerClass;
 use crate::{
@@ -59,8 +60,7 @@ impl Tokenize {
             marks_ends: false,
             chat: None,
             needs_tokens: false,
-            prompts: Default::default(),
-            counts_prompts: true,
+            prompts: Prompts::default(),
             special: Vec::new(),
             most,
             cut_at,

@@ -2,7 +2,7 @@
 
 use crate::{config, folder, put, tokenizer};
 use clariq_core::{Result, TextSide};
-use clariq_folder::{ModelFolder, Tokenize};
+use clariq_folder::{ModelFolder, Prompts, Tokenize};
 use serde_json::json;
 use std::fs;
 use tempfile::TempDir;
@@ -40,7 +40,8 @@ fn open(folder: &TempDir) -> Result<Tokenize> {
 fn texts_and_pairs_are_messages_after_a_prompt_and_keep_the_end_of_the_template() {
     for (format, template) in [("flat", FLAT), ("structured", STRUCTURED)] {
         let ids = |most: usize, prompt: &str, text: &str| {
-            let tokenize = open(&chat(format, template, most)).unwrap().with_prompts(prompt, "");
+            let tokenize =
+                open(&chat(format, template, most)).unwrap().with_prompts(&Prompts::of(prompt, ""));
             tokenize.texts(&[text], TextSide::Request).unwrap().remove(0).ids
         };
         assert_eq!(ids(64, "", "bees tent"), [2, 4, 5, 3, 7], "{format}");

@@ -2,7 +2,7 @@
 
 use crate::{config, folder, put, tokenizer};
 use clariq_core::TextSide;
-use clariq_folder::{ModelFolder, ModelShape, Reach, Tokenize};
+use clariq_folder::{ModelFolder, ModelShape, Prompts, Reach, Tokenize};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -89,12 +89,13 @@ fn the_tokens_of_a_prompt_are_counted_with_the_mark_before_them() {
     let folder = folder(&[("config.json", config()), ("tokenizer.json", tokenizer())]);
     fs::write(folder.path().join("model.safetensors"), "").unwrap();
     let model = ModelFolder::open(folder.path()).unwrap();
-    let open = || Tokenize::open(&model, None).unwrap().with_prompts("bees tent ", "");
-    let uncounted = |tokenize: Tokenize, kind| {
-        let tokens = tokenize.texts(&["wind", ""], kind).unwrap();
+    let uncounted = |are_counted: bool, side| {
+        let prompts = Prompts { are_counted, ..Prompts::of("bees tent ", "") };
+        let tokenize = Tokenize::open(&model, None).unwrap().with_prompts(&prompts);
+        let tokens = tokenize.texts(&["wind", ""], side).unwrap();
         tokens.iter().map(|tokens| tokens.uncounted).collect::<Vec<_>>()
     };
-    assert_eq!(uncounted(open().with_prompts_that_count(false), TextSide::Request), [3, 3]);
-    assert_eq!(uncounted(open().with_prompts_that_count(false), TextSide::Document), [0, 0]);
-    assert_eq!(uncounted(open(), TextSide::Request), [0, 0]);
+    assert_eq!(uncounted(false, TextSide::Request), [3, 3]);
+    assert_eq!(uncounted(false, TextSide::Document), [0, 0]);
+    assert_eq!(uncounted(true, TextSide::Request), [0, 0]);
 }

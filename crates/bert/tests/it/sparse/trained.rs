@@ -67,9 +67,9 @@ fn a_trained_model_has_the_prompts_of_its_base() {
         let trained = out.path().join("model");
         TestTraining::new(base.path(), &recipe(objective, 1.0), &trained).losses();
         let prompt = if objective == encoder {
-            ModelFolder::open(&trained).unwrap().sentence().unwrap().query_prompt
+            ModelFolder::open(&trained).unwrap().sentence().unwrap().prompts.query
         } else {
-            SparseFolder::open(&trained).unwrap().query_prompt
+            SparseFolder::open(&trained).unwrap().prompts.query
         };
         assert_eq!(prompt, "about: ", "{objective}");
     }
