@@ -2,13 +2,15 @@
 
 use crate::models::{BertEncoder, CrossEncoder, has_cuda};
 use crate::sparse::SparseBert;
-use crate::t5::{MonoT5, T5, T5Folder};
+use crate::t5::{MonoT5, T5};
 use crate::train::train;
 use clariq_core::{
     Checksum, Engine, Model, ModelKind, ModelOptions, Result, Training, TrainingEvent,
     TrainingSummary, bail,
 };
-use clariq_folder::{ModelFolder, SparseFolder, StaticEncoder, StaticFolder, is_sparse, is_static};
+use clariq_folder::{
+    ModelFolder, SparseFolder, StaticEncoder, StaticFolder, T5Folder, is_sparse, is_static,
+};
 use std::path::Path;
 use std::sync::Arc;
 

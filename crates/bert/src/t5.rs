@@ -1,6 +1,5 @@
 //! T5, which generates a text from a text or scores a pair. The network is rust-bert's.
 
-mod folder;
 mod mono;
 mod search;
 
@@ -11,11 +10,8 @@ use clariq_core::{
     Checksum, CutTexts, Decoding, ModelOptions, Progress, Result, TextCounter, TextGenerator, bail,
     problem,
 };
-use clariq_folder::OTHER_MODELS;
 use clariq_folder::guard::{self, MOST_OF_A_TEXT};
-use clariq_folder::{check_vocabulary, count_special_tokens};
-pub(crate) use folder::T5Folder;
-use folder::{HEAD, REPEATED, T5Shape};
+use clariq_folder::{OTHER_MODELS, T5Folder, T5Shape, check_vocabulary, count_special_tokens};
 pub use mono::MonoT5;
 use parking_lot::Mutex;
 use rust_bert::t5::{T5Config, T5ForConditionalGeneration, T5ModelOutput};
@@ -30,6 +26,15 @@ use tokenizers::{Tokenizer, TruncationDirection};
 /// The default for the longest text. Memory grows with its square; the longest conversation of TREC
 /// iKAT has 3,200 tokens.
 const DEFAULT_TOKENS: usize = 4096;
+
+/// The layer over the decoder's vectors, if it is not the table of word embeddings.
+const HEAD: &str = "lm_head.weight";
+/// Tensors that repeat others, or that nothing uses.
+const REPEATED: [&str; 3] = [
+    "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",
+    "decoder.embed_tokens.weight",
+    "encoder.embed_tokens.weight",
+];
 
 /// A network with the store of its tensors.
 struct T5Network {

@@ -170,7 +170,7 @@ pub enum Activation {
 }
 
 /// More layers than any published model has.
-pub const MOST_LAYERS: i64 = 1000;
+pub(crate) const MOST_LAYERS: i64 = 1000;
 
 /// `config.json` by the keys of Hugging Face, and those that DistilBERT has in their place.
 #[derive(Deserialize)]

@@ -20,7 +20,7 @@ pub(crate) const INDEX: &str = "model.safetensors.index.json";
 pub type Object = Map<String, Value>;
 
 /// Reads a file of settings, if it exists.
-pub fn read_optional(at: &Path) -> Result<Option<Vec<u8>>> {
+pub(crate) fn read_optional(at: &Path) -> Result<Option<Vec<u8>>> {
     read_at_most(at, MOST_OF_A_CONFIGURATION)
 }
 
@@ -33,18 +33,18 @@ pub(crate) fn read_at_most(at: &Path, most: u64) -> Result<Option<Vec<u8>>> {
 }
 
 /// Parses a JSON object; `at` names the file in messages.
-pub fn parse_object(at: &Path, text: &[u8]) -> Result<Object> {
+pub(crate) fn parse_object(at: &Path, text: &[u8]) -> Result<Object> {
     let object = serde_json::from_slice(text);
     Ok(object.map_err(|error| problem!(at, "a JSON object", "{error}", COPY_AGAIN))?)
 }
 
 /// Reads a JSON object, if the file exists.
-pub fn read_object(at: &Path) -> Result<Option<Object>> {
+pub(crate) fn read_object(at: &Path) -> Result<Option<Object>> {
     read_optional(at)?.map(|text| parse_object(at, &text)).transpose()
 }
 
 /// Reads the keys of an object into a struct; errors name the key.
-pub fn read_keys<T: DeserializeOwned>(at: &Path, object: Object) -> Result<T> {
+pub(crate) fn read_keys<T: DeserializeOwned>(at: &Path, object: Object) -> Result<T> {
     serde_path_to_error::deserialize(Value::Object(object)).map_err(|error| {
         let key = error.path().to_string();
         let message = error.inner().to_string();
@@ -60,7 +60,7 @@ pub fn read_keys<T: DeserializeOwned>(at: &Path, object: Object) -> Result<T> {
 
 /// Refuses a key with a value that is not supported. The first of the `supported` values is the usual
 /// one; an absent key has the value `null`.
-pub fn expect_usual(
+pub(crate) fn expect_usual(
     at: &Path,
     object: &Object,
     key: &str,
@@ -75,7 +75,7 @@ pub fn expect_usual(
 }
 
 /// The problem of a file that does not exist.
-pub fn missing(at: &Path, expected: &str) -> Problem {
+pub(crate) fn missing(at: &Path, expected: &str) -> Problem {
     let hint = "a Hugging Face folder has config.json, weights and a tokenizer";
     problem!(at, expected, "no such file", hint).kind(ProblemKind::MissingModel)
 }
@@ -99,7 +99,7 @@ pub(crate) fn weights_in(folder: &Path) -> Result<PathBuf> {
 }
 
 /// The files with the weights of a transformer: `model.safetensors`, or those that its index names.
-pub fn weights_of_model(path: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn weights_of_model(path: &Path) -> Result<Vec<PathBuf>> {
     let at = path.join(INDEX);
     if path.join(WEIGHTS).is_file() {
         return Ok(vec![weights_in(path)?]);

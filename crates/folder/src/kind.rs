@@ -7,8 +7,8 @@ use crate::recognise::check;
 use crate::scorer::is_cross_encoder;
 use crate::sparse::is_sparse;
 use crate::statics::is_static;
+use crate::t5::T5Folder;
 use clariq_core::{ModelKind, Result};
-use serde_json::Value;
 use std::path::Path;
 
 /// The kind of the model in a folder, by its settings.
@@ -28,9 +28,7 @@ pub fn kind_of(root: &Path) -> Result<ModelKind> {
     let path = transformer.unwrap_or_else(|| root.to_owned());
     let config = read_object(&path.join("config.json"))?.unwrap_or_default();
     Ok(match architecture(&config).unwrap_or_default() {
-        _ if config.get("model_type").and_then(Value::as_str) == Some("t5") => {
-            ModelKind::TextGenerator
-        }
+        _ if T5Folder::is_one(&path) => ModelKind::TextGenerator,
         name if name.ends_with("ForSequenceClassification") => ModelKind::CrossEncoder,
         name if name.ends_with("ForMaskedLM") && modules.is_none() => ModelKind::Sparse,
         _ => ModelKind::Encoder,

@@ -32,6 +32,7 @@ mod sentence;
 mod settings;
 mod sparse;
 mod statics;
+mod t5;
 pub mod table;
 mod tokenizer_class;
 mod tokens;
@@ -39,15 +40,11 @@ mod unknown;
 
 use chat::ChatTemplate;
 use clariq_core::{Checksum, Pooling, ProblemKind, Result, bail, count_of, problem};
-pub use config::{
-    Activation, ClassifierForm, Disentangled, LayerForm, MOST_LAYERS, ModelShape, Norms, Reach,
-};
+pub use config::{Activation, ClassifierForm, Disentangled, LayerForm, ModelShape, Norms, Reach};
 pub use family::Family;
 use files::MODULES;
-pub use files::{
-    COPY_AGAIN, DOCUMENTED, OTHER_MODELS, Object, expect_usual, missing, parse_object, read_keys,
-    read_object, read_optional, weights_of_model,
-};
+pub use files::{COPY_AGAIN, DOCUMENTED, OTHER_MODELS, Object};
+use files::{missing, parse_object, read_object, read_optional, weights_of_model};
 pub use kind::kind_of;
 pub use late_interaction::{Expansion, LateInteraction, Strategy};
 pub use lookup::{Lookup, LookupFolder};
@@ -61,10 +58,11 @@ pub use scorer::{PairScoring, ScoredBy};
 pub use sentence::Sentence;
 use serde_json::Value;
 use settings::TransformerConfig;
-pub use settings::{FolderPrompts, TokenizerConfig, cleans_up};
+pub use settings::{FolderPrompts, TokenizerConfig};
 pub use sparse::{SparseActivation, SparseFolder, SparsePooling, is_sparse};
 pub use statics::{StaticEncoder, StaticFolder, is_static};
 use std::path::{Path, PathBuf};
+pub use t5::{T5Folder, T5Shape};
 use table::FROM_STANFORD;
 use tokenizer_class::TokenizerClass;
 pub use tokens::{Tokenize, Tokens, check_vocabulary, count_special_tokens};

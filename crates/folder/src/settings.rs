@@ -395,9 +395,3 @@ impl TokenizerConfig {
         text + &self.added_tokens.digest()
     }
 }
-
-/// True if blanks before punctuation are removed from a generated text.
-pub fn cleans_up(path: &Path) -> Result<bool> {
-    let config = read_object(&path.join("tokenizer_config.json"))?.unwrap_or_default();
-    Ok(config.get("clean_up_tokenization_spaces") == Some(&Value::Bool(true)))
-}

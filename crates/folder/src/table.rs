@@ -23,7 +23,7 @@ pub(crate) use sentence::{
 };
 use serde::de::DeserializeOwned;
 use std::path::Path;
-pub use text_generator::TEXT_GENERATOR;
+pub(crate) use text_generator::{MAY_CHANGE_A_TEXT, TEXT_GENERATOR};
 pub(crate) use tokenizer::{SPECIAL_TOKENS, TOKENIZER};
 
 /// A key that would change a result, with the values that do not, the usual one first, and a hint

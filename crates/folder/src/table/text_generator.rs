@@ -3,11 +3,12 @@
 use super::Keys;
 use super::config::EVERY_MODEL;
 
-const HINT: &str = "it may change the generated text; remove the key if it does not";
+pub(crate) const MAY_CHANGE_A_TEXT: &str =
+    "it may change the generated text; remove the key if it does not";
 
 /// The keys of both files, and of `transformers`'
 /// [`GenerationConfig`](https://huggingface.co/docs/transformers/main_classes/text_generation).
-pub const TEXT_GENERATOR: Keys = Keys {
+pub(crate) const TEXT_GENERATOR: Keys = Keys {
     base: Some(&EVERY_MODEL),
     done: &[
         "d_ff",
@@ -46,34 +47,34 @@ pub const TEXT_GENERATOR: Keys = Keys {
         "top_p",
     ],
     refused: &[
-        ("auto_map", &["null", "{}"], HINT),
-        ("bad_words_ids", &["null"], HINT),
-        ("begin_suppress_tokens", &["null", "[]"], HINT),
-        ("constraints", &["null"], HINT),
-        ("diversity_penalty", &["0.0", "0", "null"], HINT),
-        ("do_sample", &["false", "null"], HINT),
-        ("dola_layers", &["null"], HINT),
-        ("encoder_no_repeat_ngram_size", &["0", "null"], HINT),
-        ("encoder_repetition_penalty", &["1.0", "1", "null"], HINT),
-        ("exponential_decay_length_penalty", &["null"], HINT),
-        ("force_words_ids", &["null"], HINT),
-        ("forced_bos_token_id", &["null"], HINT),
-        ("forced_decoder_ids", &["null"], HINT),
-        ("forced_eos_token_id", &["null"], HINT),
-        ("guidance_scale", &["null", "1.0", "1"], HINT),
-        ("is_decoder", &["false", "null"], HINT),
-        ("is_encoder_decoder", &["true", "null"], HINT),
-        ("min_length", &["0", "null"], HINT),
-        ("min_new_tokens", &["null", "0"], HINT),
-        ("no_repeat_ngram_size", &["0", "null"], HINT),
-        ("num_beam_groups", &["1", "null"], HINT),
-        ("penalty_alpha", &["null"], HINT),
-        ("quantization_config", &["null"], HINT),
-        ("renormalize_logits", &["false", "null"], HINT),
-        ("repetition_penalty", &["1.0", "1", "null"], HINT),
-        ("sequence_bias", &["null"], HINT),
-        ("stop_strings", &["null"], HINT),
-        ("suppress_tokens", &["null", "[]"], HINT),
+        ("auto_map", &["null", "{}"], MAY_CHANGE_A_TEXT),
+        ("bad_words_ids", &["null"], MAY_CHANGE_A_TEXT),
+        ("begin_suppress_tokens", &["null", "[]"], MAY_CHANGE_A_TEXT),
+        ("constraints", &["null"], MAY_CHANGE_A_TEXT),
+        ("diversity_penalty", &["0.0", "0", "null"], MAY_CHANGE_A_TEXT),
+        ("do_sample", &["false", "null"], MAY_CHANGE_A_TEXT),
+        ("dola_layers", &["null"], MAY_CHANGE_A_TEXT),
+        ("encoder_no_repeat_ngram_size", &["0", "null"], MAY_CHANGE_A_TEXT),
+        ("encoder_repetition_penalty", &["1.0", "1", "null"], MAY_CHANGE_A_TEXT),
+        ("exponential_decay_length_penalty", &["null"], MAY_CHANGE_A_TEXT),
+        ("force_words_ids", &["null"], MAY_CHANGE_A_TEXT),
+        ("forced_bos_token_id", &["null"], MAY_CHANGE_A_TEXT),
+        ("forced_decoder_ids", &["null"], MAY_CHANGE_A_TEXT),
+        ("forced_eos_token_id", &["null"], MAY_CHANGE_A_TEXT),
+        ("guidance_scale", &["null", "1.0", "1"], MAY_CHANGE_A_TEXT),
+        ("is_decoder", &["false", "null"], MAY_CHANGE_A_TEXT),
+        ("is_encoder_decoder", &["true", "null"], MAY_CHANGE_A_TEXT),
+        ("min_length", &["0", "null"], MAY_CHANGE_A_TEXT),
+        ("min_new_tokens", &["null", "0"], MAY_CHANGE_A_TEXT),
+        ("no_repeat_ngram_size", &["0", "null"], MAY_CHANGE_A_TEXT),
+        ("num_beam_groups", &["1", "null"], MAY_CHANGE_A_TEXT),
+        ("penalty_alpha", &["null"], MAY_CHANGE_A_TEXT),
+        ("quantization_config", &["null"], MAY_CHANGE_A_TEXT),
+        ("renormalize_logits", &["false", "null"], MAY_CHANGE_A_TEXT),
+        ("repetition_penalty", &["1.0", "1", "null"], MAY_CHANGE_A_TEXT),
+        ("sequence_bias", &["null"], MAY_CHANGE_A_TEXT),
+        ("stop_strings", &["null"], MAY_CHANGE_A_TEXT),
+        ("suppress_tokens", &["null", "[]"], MAY_CHANGE_A_TEXT),
     ],
     ..Keys::of("config.json and generation_config.json of a T5")
 };

@@ -1,11 +1,13 @@
 //! The folder of a T5 (Raffel et al., JMLR 2020): sizes, weights and tokenizer.
 
-use clariq_core::{Checksum, Result, bail};
-use clariq_folder::table::TEXT_GENERATOR;
-use clariq_folder::{
-    COPY_AGAIN, MOST_LAYERS, Object, check, cleans_up, expect_usual, missing, parse_object,
-    read_keys, read_object, read_optional, weights_of_model,
+use crate::config::MOST_LAYERS;
+use crate::files::{
+    COPY_AGAIN, Object, expect_usual, missing, parse_object, read_keys, read_object, read_optional,
+    weights_of_model,
 };
+use crate::recognise::check;
+use crate::table::{MAY_CHANGE_A_TEXT, TEXT_GENERATOR};
+use clariq_core::{Checksum, Result, bail};
 use serde::Deserialize;
 use serde_json::Value;
 use std::num::NonZeroU32;
@@ -13,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// The numbers of a T5, by the keys of Hugging Face.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct T5Shape {
+pub struct T5Shape {
     /// Length of a token's vector.
     pub hidden: i64,
     /// Length of the vector inside a feed-forward layer.
@@ -68,12 +70,10 @@ struct T5Config {
     decoder_start_token_id: i64,
 }
 
-const HINT: &str = "it may change the generated text; remove the key if it does not";
-
 impl T5Shape {
     /// Reads a `config.json` with what a `generation_config.json` beside it adds; `at` names the
     /// first in messages.
-    pub(crate) fn read(at: &Path, config: Object, generation: Option<Object>) -> Result<Self> {
+    fn read(at: &Path, config: Object, generation: Option<Object>) -> Result<Self> {
         let kind = config.get("model_type").and_then(Value::as_str).unwrap_or_default();
         if kind != MODEL_TYPE {
             let hint = "`rewrite`, `rerank` and `cross_encode` take a T5, version 1.0 or 1.1";
@@ -91,10 +91,16 @@ impl T5Shape {
         };
         TEXT_GENERATOR.check(at, &config)?;
         let activation = if is_gated { "\"gelu_new\"" } else { "\"relu\"" };
-        expect_usual(at, &config, "dense_act_fn", &[activation, "null"], HINT)?;
-        expect_usual(at, &config, "is_gated_act", &[&is_gated.to_string(), "null"], HINT)?;
+        expect_usual(at, &config, "dense_act_fn", &[activation, "null"], MAY_CHANGE_A_TEXT)?;
+        expect_usual(
+            at,
+            &config,
+            "is_gated_act",
+            &[&is_gated.to_string(), "null"],
+            MAY_CHANGE_A_TEXT,
+        )?;
         let layers = config.get("num_layers").map(Value::to_string).unwrap_or_default();
-        expect_usual(at, &config, "num_decoder_layers", &[&layers, "null"], HINT)?;
+        expect_usual(at, &config, "num_decoder_layers", &[&layers, "null"], MAY_CHANGE_A_TEXT)?;
         let config: T5Config = read_keys(at, config)?;
         let shape = Self {
             hidden: config.d_model.get().into(),
@@ -157,19 +163,11 @@ fn with_generation(at: &Path, mut config: Object, generation: Object) -> Result<
     Ok(config)
 }
 
-/// The layer over the decoder's vectors, if it is not the table of word embeddings.
-pub(crate) const HEAD: &str = "lm_head.weight";
-/// Tensors that repeat others, or that nothing uses.
-pub(crate) const REPEATED: [&str; 3] = [
-    "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",
-    "decoder.embed_tokens.weight",
-    "encoder.embed_tokens.weight",
-];
 const GENERATION: &str = "generation_config.json";
 
 /// A T5's folder, with its configuration and the paths of its files.
 #[derive(Debug, Clone)]
-pub(crate) struct T5Folder {
+pub struct T5Folder {
     pub path: PathBuf,
     /// The sizes in `config.json`.
     pub shape: T5Shape,
@@ -185,7 +183,7 @@ pub(crate) struct T5Folder {
 
 impl T5Folder {
     /// Reads the configuration and takes the checksum of all files.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
+    pub fn open(path: &Path) -> Result<Self> {
         check(path)?;
         let at = path.join("config.json");
         let Some(text) = read_optional(&at)? else {
@@ -213,17 +211,23 @@ impl T5Folder {
     }
 
     /// True if the configuration in a folder is a T5's.
-    pub(crate) fn is_one(path: &Path) -> bool {
+    pub fn is_one(path: &Path) -> bool {
         let config = read_object(&path.join("config.json")).ok().flatten();
         config.is_some_and(|config| config.get("model_type") == Some(&MODEL_TYPE.into()))
     }
 
     /// A description in words.
-    pub(crate) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         let T5Shape { layers, hidden, .. } = self.shape;
         let version = if self.shape.is_gated { "T5 1.1" } else { "T5" };
         format!("{version}, generates text, {layers} layers of {hidden} dimensions")
     }
+}
+
+/// True if blanks before punctuation are removed from a generated text.
+fn cleans_up(path: &Path) -> Result<bool> {
+    let config = read_object(&path.join("tokenizer_config.json"))?.unwrap_or_default();
+    Ok(config.get("clean_up_tokenization_spaces") == Some(&Value::Bool(true)))
 }
 
 #[cfg(test)]
