@@ -72,7 +72,8 @@ impl TokenChoice {
             let rows = values(&states)?;
             let dim = rows.len().checked_div(ids.len()).unwrap_or(0);
             let attended = ids.len() - batch.unattended;
-            let (mut counting, mut vectors) = (Vec::new(), Vec::new());
+            let mut counting = Vec::new();
+            let mut vectors = Vec::new();
             for (place, (&id, row)) in ids.iter().zip(rows.chunks_exact(dim.max(1))).enumerate() {
                 if self.counts(id, place >= attended, side) {
                     counting.push(u32::try_from(id).unwrap_or_default());

@@ -20,7 +20,7 @@ pub(crate) enum MessageFormat {
 }
 
 /// A role with its text.
-pub(crate) type Message<'m> = (&'m str, &'m str);
+pub(crate) type RoleText<'m> = (&'m str, &'m str);
 
 /// A text is what a user says.
 pub(crate) const TEXT: [&str; 1] = ["user"];
@@ -109,7 +109,7 @@ impl ChatTemplate {
     }
 
     /// The text of messages, after a prompt, if there is one, as that of the system.
-    pub(crate) fn render(&self, prompt: &str, messages: &[Message]) -> Result<String> {
+    pub(crate) fn render(&self, prompt: &str, messages: &[RoleText]) -> Result<String> {
         let content = |text: &str| match self.format {
             MessageFormat::Flat => json!(text),
             MessageFormat::Structured => json!([{ "type": "text", "text": text }]),

@@ -153,7 +153,8 @@ pub(crate) fn put_marks(
     let marks = marks(config.class).filter(|_| tokenizer.get_post_processor().is_none());
     let Some((first, last, is_numbered)) = marks else { return Ok(()) };
     let mark = |key: &str| config.special(key).ok_or_else(|| format!("no {key}"));
-    let (first, last) = (mark(first)?, mark(last)?);
+    let first = mark(first)?;
+    let last = mark(last)?;
     let mut marks = Vec::new();
     for token in [first, last] {
         let id = tokenizer.token_to_id(token).ok_or_else(|| format!("no word `{token}`"))?;

@@ -101,7 +101,7 @@ impl StaticFolder {
             return Err(missing(&tokenizer, "the tokenizer of a table").into());
         }
         let weights = weights_in(path)?;
-        let dim = Table::read(&weights)?.dim;
+        let dim = VectorTable::read(&weights)?.dim;
         let (sentence, cut) = match layout {
             Layout::SentenceTransformers(_) => (Sentence::read_after_table(root, dim)?, None),
             Layout::Model2Vec => {
@@ -138,7 +138,7 @@ pub struct StaticEncoder {
     most_characters: usize,
     /// The word that does not count.
     unknown: Option<u32>,
-    table: Table,
+    table: VectorTable,
     sentence: Sentence,
     checksum: Checksum,
 }
@@ -156,9 +156,10 @@ impl StaticEncoder {
         let path = folder.tokenizer;
         let mut tokenizer = guard::read(&path)?;
         tokenizer.with_padding(None);
-        let table = Table::read(&folder.weights)?;
+        let table = VectorTable::read(&folder.weights)?;
         check_vocabulary(&path, &tokenizer, i64::try_from(table.rows()).unwrap_or(i64::MAX))?;
-        let (mut most_characters, mut unknown) = (usize::MAX, None);
+        let mut most_characters = usize::MAX;
+        let mut unknown = None;
         if let Some(config) = folder.cut {
             let length = config.max_length;
             let cut =
@@ -268,12 +269,12 @@ impl Encoder for StaticEncoder {
 }
 
 /// A vector for each token.
-struct Table {
+struct VectorTable {
     dim: usize,
     values: Vec<f32>,
 }
 
-impl Table {
+impl VectorTable {
     /// Reads `embedding.weight`, or model2vec's `embeddings` with its `mapping` of tokens to rows and its
     /// `weights` of tokens, where it has these.
     fn read(file: &Path) -> Result<Self> {
@@ -310,7 +311,8 @@ impl Table {
         if let Some(weights) = find("weights") {
             let weights = floats(file, "weights", &weights)?;
             if weights.len() != table.rows() {
-                let (rows, found) = (table.rows(), weights.len());
+                let rows = table.rows();
+                let found = weights.len();
                 bail!(file, "{rows} weights, one per token", "{found}", OTHER_MODELS);
             }
             for (row, weight) in table.values.chunks_mut(dim).zip(weights) {

@@ -120,7 +120,6 @@ pub struct KnownFile {
     pub name: &'static str,
     /// The library that reads it.
     pub reader: &'static str,
-    /// Its use here.
     pub is: FileUse,
 }
 

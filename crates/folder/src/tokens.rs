@@ -2,7 +2,7 @@
 
 mod read;
 
-use crate::chat::{self, ChatTemplate, Message};
+use crate::chat::{self, ChatTemplate, RoleText};
 use crate::guard;
 use crate::prompts::Prompts;
 use crate::{DOCUMENTED, ModelFolder};
@@ -223,7 +223,7 @@ impl Tokenize {
         &self,
         chat: &ChatTemplate,
         prompt: &str,
-        all: &[[Message; N]],
+        all: &[[RoleText; N]],
         most: usize,
     ) -> Result<Vec<Tokens>> {
         let Some(first) = all.first() else { return Ok(Vec::new()) };
@@ -231,12 +231,13 @@ impl Tokenize {
             let text = chat.render(prompt, &first.map(|(role, _)| (role, filler)))?;
             Ok(self.encode(&text)?.get_ids().to_vec())
         };
-        let (one, other) = (filled("0")?, filled("1 2 3 4")?);
+        let one = filled("0")?;
+        let other = filled("1 2 3 4")?;
         let is_same = |(left, right): &(&u32, &u32)| left == right;
         let common = one.iter().rev().zip(other.iter().rev()).take_while(is_same).count();
         let common = if common < one.len().min(other.len()) { common } else { 0 };
         let end = to_i64(one.get(one.len() - common..).unwrap_or_default());
-        let tokens = |messages: &[Message; N]| {
+        let tokens = |messages: &[RoleText; N]| {
             let mut tokens = self.tokens(&chat.render(prompt, messages)?, None, most)?;
             if tokens.ids.len() >= most {
                 let kept = end.iter().rev().zip(tokens.ids.iter_mut().rev());
@@ -287,12 +288,12 @@ impl Tokenize {
         }
         let add_special_tokens = || self.tokenizer.post_process(first, second, self.marks_ends);
         let encoding = guard::call(Path::new(&self.name), add_special_tokens)?;
-        let (ids, segments) = (to_i64(encoding.get_ids()), to_i64(encoding.get_type_ids()));
+        let ids = to_i64(encoding.get_ids());
         if self.needs_tokens && ids.is_empty() {
             let hint = "this tokenizer puts no marks around texts: leave out those without words";
             bail!(&*self.name, "a text with a token", "one without any", hint);
         }
-        Ok(Tokens { ids, segments, ..Tokens::default() })
+        Ok(Tokens { ids, segments: to_i64(encoding.get_type_ids()), ..Tokens::default() })
     }
 }
 

@@ -21,7 +21,7 @@ const INNER: &str = "intermediate.dense";
 const OUTER: &str = "output.dense";
 
 /// A tensor that training may change, with its name.
-pub(crate) type Parameter<'n> = (String, &'n mut Tensor);
+pub(crate) type NamedTensor<'n> = (String, &'n mut Tensor);
 
 /// True if weight decay applies to a tensor: not to biases and not to layer normalisation, as in
 /// BERT's own recipe.
@@ -31,7 +31,7 @@ pub(crate) fn decays(name: &str) -> bool {
 }
 
 /// Adds a matrix and its bias to a list of parameters.
-pub(super) fn list<'n>(all: &mut Vec<Parameter<'n>>, name: &str, linear: &'n mut Linear) {
+pub(super) fn list<'n>(all: &mut Vec<NamedTensor<'n>>, name: &str, linear: &'n mut Linear) {
     all.push((format!("{name}.weight"), &mut linear.weight.0));
     if let Some(bias) = &mut linear.bias {
         all.push((format!("{name}.bias"), &mut bias.0));
@@ -254,7 +254,7 @@ impl Network {
     }
 
     /// Every tensor that training may change.
-    pub(crate) fn parameters(&mut self) -> Vec<Parameter<'_>> {
+    pub(crate) fn parameters(&mut self) -> Vec<NamedTensor<'_>> {
         let family = self.shape.family;
         let (dense, classifier) = head_names(family);
         let mut all = vec![(WORDS.to_owned(), &mut self.words.0)];

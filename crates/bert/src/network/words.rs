@@ -1,7 +1,7 @@
 //! The head of a masked language model: a matrix, an activation and a normalisation, the product with
 //! the word embeddings, and the reduction of all logits of a text to a weight for each word.
 
-use super::tensors::{Parameter, WORDS, list};
+use super::tensors::{NamedTensor, WORDS, list};
 use super::{Network, WantedVectors};
 use crate::batch::TokenBatch;
 use crate::names::{WordHeadNames, word_head_names};
@@ -100,7 +100,7 @@ impl WordHead {
     }
 
     /// Every tensor that training may change.
-    pub(crate) fn parameters(&mut self) -> Vec<Parameter<'_>> {
+    pub(crate) fn parameters(&mut self) -> Vec<NamedTensor<'_>> {
         let [dense, norm, decoder, bias] = self.names;
         let mut all = Vec::new();
         list(&mut all, dense, &mut self.dense);

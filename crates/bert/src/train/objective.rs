@@ -157,7 +157,7 @@ fn cross_entropy(logits: &Tensor, labels: &[i64]) -> Result<Tensor> {
 
 #[cfg(test)]
 mod tests {
-    use super::in_batch::{TextVectors, sorted};
+    use super::in_batch::{PaddedVectors, sorted};
     use super::*;
     use crate::train::steps::steps;
     use crate::train::{Learner, TrainingBase, seed};
@@ -267,7 +267,7 @@ mod tests {
                 let batch = TokenBatch::new(group, network.device(), true);
                 vectors.push(texts.encode(network, &batch, longest)?);
             }
-            let vectors = TextVectors::new(&Tensor::cat(&vectors, 0), &lengths);
+            let vectors = PaddedVectors::new(&Tensor::cat(&vectors, 0), &lengths);
             let loss = texts.loss(&vectors, &topics, &questions);
             loss.backward();
             Ok(loss.double_value(&[]))

@@ -60,8 +60,8 @@ pub fn page() -> String {
     }
     for keys in KEYS {
         let _ = writeln!(page, "\n## {}\n", keys.file);
-        let (done, without_effect) = (keys.done().collect(), keys.without_effect().collect());
-        let lists: [(&str, Vec<&str>); 2] = [("done", done), ("without effect", without_effect)];
+        let lists: [(&str, Vec<&str>); 2] =
+            [("done", keys.done().collect()), ("without effect", keys.without_effect().collect())];
         for (title, mut names) in lists {
             names.sort_unstable();
             if !names.is_empty() {

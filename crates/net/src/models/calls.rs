@@ -268,7 +268,8 @@ impl Calls {
             return Ok(answers);
         }
         let cache_keys = self.cache_keys(caller, calls, &keys, &ask)?;
-        let (mut missing, mut others) = (Vec::new(), Vec::new());
+        let mut missing = Vec::new();
+        let mut others = Vec::new();
         {
             let state = self.state();
             let journal = &state.journals[&caller.journal];

@@ -22,7 +22,7 @@ pub(in crate::train) struct InBatch<'a> {
 }
 
 /// The vectors of texts.
-pub(super) struct TextVectors {
+pub(super) struct PaddedVectors {
     /// Texts × the most vectors of a text × dimensions.
     pub(super) all: Tensor,
     /// True behind the last vector of a text, texts × vectors.
@@ -69,7 +69,7 @@ impl InBatch<'_> {
         let taped = encode(earlier.len(), last)?;
         vectors.push(taped.detach());
         let vectors = Tensor::cat(&vectors, 0).set_requires_grad(true);
-        let of_texts = TextVectors::new(&vectors, &lengths);
+        let of_texts = PaddedVectors::new(&vectors, &lengths);
         let mut loss = self.loss(&of_texts, &topics, &questions);
         if flops != [0.0; 2] {
             loss += penalty(&vectors, topics.len() as i64, flops);
@@ -111,7 +111,7 @@ impl InBatch<'_> {
     /// The loss of vectors: those of the topics' requests, then those of the questions.
     pub(super) fn loss(
         &self,
-        vectors: &TextVectors,
+        vectors: &PaddedVectors,
         topics: &[usize],
         questions: &[usize],
     ) -> Tensor {
@@ -155,7 +155,7 @@ impl InBatch<'_> {
     }
 }
 
-impl TextVectors {
+impl PaddedVectors {
     /// `lengths` are the numbers of vectors of the texts.
     pub(super) fn new(all: &Tensor, lengths: &[i64]) -> Self {
         let places = Tensor::arange(all.size()[1], (Kind::Int64, all.device()));
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn max_sim_counts_the_vectors_that_a_text_has() {
         let all = Tensor::from_slice(&[1.0_f32, 0.0, 0.0, 1.0, 0.5, 0.5, 9.0, 9.0]).view([2, 2, 2]);
-        let vectors = TextVectors::new(&all, &[2, 1]);
+        let vectors = PaddedVectors::new(&all, &[2, 1]);
         let scores = Vec::<f32>::try_from(vectors.max_sim(&vectors).view([-1])).unwrap();
         assert_eq!(scores, [1.0, 0.5, 0.5, 0.5]);
     }
