@@ -51,7 +51,7 @@ pub(crate) fn numbers(name: &str, size: &[i64]) -> Vec<f32> {
     (0..count).map(number).collect()
 }
 
-fn tokenizer() -> Value {
+pub(crate) fn tokenizer() -> Value {
     let words = fs::read_to_string(tiny().join("vocab.txt")).unwrap();
     let vocabulary: serde_json::Map<String, Value> =
         words.lines().zip(0..).map(|(word, id)| (word.to_owned(), json!(id))).collect();

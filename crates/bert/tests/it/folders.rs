@@ -393,16 +393,8 @@ fn keys_of_a_later_release_are_named_and_change_nothing() {
 /// A folder with a `tokenizer.json` of this normalizer, and these settings.
 fn tokenizer(normalizer: &Value, settings: &Value) -> TempDir {
     let folder = tiny();
-    let words = fs::read_to_string(folder.path().join("vocab.txt")).unwrap();
-    let vocabulary: serde_json::Map<String, Value> =
-        words.lines().zip(0..).map(|(word, id)| (word.to_owned(), json!(id))).collect();
-    let content = json!({
-        "normalizer": normalizer,
-        "pre_tokenizer": {"type": "BertPreTokenizer"},
-        "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
-        "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
-            "max_input_chars_per_word": 100, "vocab": vocabulary},
-    });
+    let mut content = crate::families::tokenizer();
+    content["normalizer"] = normalizer.clone();
     put(folder.path(), "tokenizer.json", &content);
     put(folder.path(), "tokenizer_config.json", settings);
     folder

@@ -1,10 +1,9 @@
 //! Texts and pairs in a chat template, as sentence-transformers 6 puts them there.
 
-use crate::{config, folder, put, tokenizer};
+use crate::{model, module, put};
 use clariq_core::{Result, TextSide};
 use clariq_folder::{ModelFolder, Prompts, Tokenize};
 use serde_json::json;
-use std::fs;
 use tempfile::TempDir;
 
 const FLAT: &str = "[CLS] {% for m in messages %}{{ m.content }} [SEP] {% endfor %}pegs";
@@ -14,22 +13,15 @@ const STRUCTURED: &str = "{% if 'task' == '' %}{% endif %}{{ cls_token }} {% for
 /// A cross-encoder whose texts are in a template of a format.
 fn chat(format: &str, template: &str, most: usize) -> TempDir {
     let settings = json!({ "chat_template": template, "model_max_length": most });
-    let folder = folder(&[
-        ("config.json", config()),
-        ("tokenizer.json", tokenizer()),
-        ("tokenizer_config.json", settings),
-        (
-            "modules.json",
-            json!([{ "path": "", "type": "sentence_transformers.base.modules.transformer.Transformer" }]),
-        ),
-        ("config_sentence_transformers.json", json!({ "model_type": "CrossEncoder" })),
-    ]);
-    fs::write(folder.path().join("model.safetensors"), "").unwrap();
     let forward =
         |more: &str| json!({ "method": "forward", "method_output_name": "logits", "format": more });
     let modalities = json!({ "text": forward(""), "message": forward(format) });
-    put(folder.path(), "sentence_bert_config.json", &json!({ "modality_config": modalities }));
-    folder
+    model(&[
+        ("tokenizer_config.json", settings),
+        ("modules.json", json!([module("", "Transformer")])),
+        ("config_sentence_transformers.json", json!({ "model_type": "CrossEncoder" })),
+        ("sentence_bert_config.json", json!({ "modality_config": modalities })),
+    ])
 }
 
 fn open(folder: &TempDir) -> Result<Tokenize> {

@@ -1,14 +1,12 @@
 //! The longest text of a folder, and what its layers attend to, as the libraries read it.
 
-use crate::{config, folder, put, tokenizer};
+use crate::{config, model, module, put};
 use clariq_core::TextSide;
 use clariq_folder::{ModelFolder, ModelShape, Prompts, Reach, Tokenize};
 use serde_json::{Value, json};
-use std::fs;
 use std::path::Path;
 
 fn put_modules(folder: &Path) {
-    let module = |path: &str, class: &str| json!({ "path": path, "type": format!("sentence_transformers.models.{class}") });
     put(
         folder,
         "modules.json",
@@ -33,10 +31,8 @@ fn decoder(model_type: &str, more: &Value) -> Value {
 #[test]
 fn a_length_for_sentence_transformers_is_beyond_the_positions_where_none_are_looked_up() {
     let longest = |config: Value, settings: Value| {
-        let folder = folder(&[("config.json", config), ("tokenizer.json", tokenizer())]);
-        fs::write(folder.path().join("model.safetensors"), "").unwrap();
+        let folder = model(&[("config.json", config), ("sentence_bert_config.json", settings)]);
         put_modules(folder.path());
-        put(folder.path(), "sentence_bert_config.json", &settings);
         ModelFolder::open(folder.path()).unwrap().max_tokens
     };
     let setting = json!({ "max_seq_length": 99 });
@@ -72,9 +68,7 @@ fn a_chat_template_is_refused_where_the_library_uses_it() {
         ("chat_template.jinja", json!("x")),
         ("chat_templates/default.jinja", json!("x")),
     ] {
-        let folder = folder(&[("config.json", config()), ("tokenizer.json", tokenizer())]);
-        fs::write(folder.path().join("model.safetensors"), "").unwrap();
-        put(folder.path(), name, &content);
+        let folder = model(&[(name, content)]);
         let problem = ModelFolder::open(folder.path()).unwrap_err().to_problem();
         assert_eq!(problem.expected, "no chat_template", "{name}");
         let named = name.split('/').next().unwrap();
@@ -86,8 +80,7 @@ fn a_chat_template_is_refused_where_the_library_uses_it() {
 
 #[test]
 fn the_tokens_of_a_prompt_are_counted_with_the_mark_before_them() {
-    let folder = folder(&[("config.json", config()), ("tokenizer.json", tokenizer())]);
-    fs::write(folder.path().join("model.safetensors"), "").unwrap();
+    let folder = model(&[]);
     let model = ModelFolder::open(folder.path()).unwrap();
     let uncounted = |are_counted: bool, side| {
         let prompts = Prompts { are_counted, ..Prompts::of("bees tent ", "") };

@@ -23,6 +23,21 @@ fn folder(files: &[(&str, Value)]) -> TempDir {
     folder
 }
 
+/// A folder of a BERT with these further files, whose weights are not read.
+fn model(files: &[(&str, Value)]) -> TempDir {
+    let folder = folder(&[("config.json", config()), ("tokenizer.json", tokenizer())]);
+    for (name, content) in files {
+        put(folder.path(), name, content);
+    }
+    fs::write(folder.path().join("model.safetensors"), "").unwrap();
+    folder
+}
+
+/// An entry of `modules.json`.
+fn module(path: &str, class: &str) -> Value {
+    json!({ "path": path, "type": format!("sentence_transformers.models.{class}") })
+}
+
 fn put(folder: &Path, name: &str, content: &Value) {
     let at = folder.join(name);
     fs::create_dir_all(at.parent().unwrap()).unwrap();

@@ -1,6 +1,6 @@
 //! A folder that cannot be read is named as what it is.
 
-use crate::{config, folder, put, tokenizer};
+use crate::{config, folder, model, module, put};
 use clariq_folder::{ModelFolder, check, is_model, unknown_keys};
 use serde_json::json;
 use std::fs;
@@ -15,12 +15,7 @@ fn refused(folder: &Path) -> String {
 #[test]
 fn a_folder_of_another_kind_is_named_as_what_it_is() {
     let lora = folder(&[("adapter_config.json", json!({ "peft_type": "LORA" }))]);
-    let beside = folder(&[
-        ("config.json", config()),
-        ("tokenizer.json", tokenizer()),
-        ("adapter_config.json", json!({ "peft_type": "LORA" })),
-    ]);
-    fs::write(beside.path().join("model.safetensors"), "").unwrap();
+    let beside = model(&[("adapter_config.json", json!({ "peft_type": "LORA" }))]);
     for folder in [lora, beside] {
         assert!(is_model(folder.path()));
         let found = refused(folder.path());
@@ -35,11 +30,7 @@ fn a_folder_of_another_kind_is_named_as_what_it_is() {
         let folder = folder(&[("config.json", config()), (name, json!(0))]);
         assert_eq!(refused(folder.path()), found);
         // A list of modules is no weights.
-        put(
-            folder.path(),
-            "modules.json",
-            &json!([{ "path": "", "type": "sentence_transformers.models.Transformer" }]),
-        );
+        put(folder.path(), "modules.json", &json!([module("", "Transformer")]));
         assert_eq!(refused(folder.path()), found);
         // Beside weights that are read, they change nothing.
         fs::write(folder.path().join("model.safetensors"), "").unwrap();
@@ -50,7 +41,7 @@ fn a_folder_of_another_kind_is_named_as_what_it_is() {
 #[test]
 fn an_adapter_below_a_router_is_found() {
     let folder = folder(&[
-        ("modules.json", json!([{ "path": "", "type": "sentence_transformers.models.Router" }])),
+        ("modules.json", json!([module("", "Router")])),
         (
             "router_config.json",
             json!({ "types": { "document_0_Transformer": "x.Transformer" }, "structure": {}, "parameters": {} }),
@@ -68,7 +59,7 @@ fn a_pointer_of_git_lfs_and_numbers_of_eight_bits_are_named() {
         let header = header.to_string().into_bytes();
         [&(header.len() as u64).to_le_bytes()[..], &header, &[0]].concat()
     };
-    let folder = folder(&[("config.json", config()), ("tokenizer.json", tokenizer())]);
+    let folder = model(&[]);
     let weights = folder.path().join("model.safetensors");
     fs::write(&weights, "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
         .unwrap();
@@ -82,11 +73,7 @@ fn a_pointer_of_git_lfs_and_numbers_of_eight_bits_are_named() {
         check(folder.path()).unwrap();
     }
     // In a module, too.
-    put(
-        folder.path(),
-        "modules.json",
-        &json!([{ "path": "2_Dense", "type": "sentence_transformers.models.Dense" }]),
-    );
+    put(folder.path(), "modules.json", &json!([module("2_Dense", "Dense")]));
     put(folder.path(), "2_Dense/config.json", &json!({}));
     fs::write(folder.path().join("2_Dense/model.safetensors"), header("F8_E5M2")).unwrap();
     assert_eq!(check(folder.path()).unwrap_err().to_problem().found, "F8_E5M2 in `a`");
@@ -94,11 +81,8 @@ fn a_pointer_of_git_lfs_and_numbers_of_eight_bits_are_named() {
 
 #[test]
 fn unknown_keys_of_every_file_are_told_with_their_file() {
-    let module = |number: usize, path: &str, class: &str| {
-        let class = format!("sentence_transformers.models.{class}");
-        json!({ "idx": number, "name": number.to_string(), "path": path, "type": class })
-    };
-    let mut modules = vec![module(0, "", "Transformer"), module(1, "1_Pooling", "Pooling")];
+    let mut modules = vec![module("", "Transformer"), module("1_Pooling", "Pooling")];
+    modules[1]["idx"] = json!(1);
     modules[1]["late"] = json!(1);
     let folder = folder(&[
         ("config.json", config()),

@@ -1,6 +1,6 @@
 //! Tables of vectors, in the layouts of sentence-transformers and of model2vec.
 
-use crate::{WORDS, folder, put, put_tensors, tokenizer};
+use crate::{WORDS, folder, module, put, put_tensors, tokenizer};
 use clariq_core::{Encoder, ModelKind, ModelOptions, ReadingOverrides, Similarity};
 use clariq_folder::{StaticEncoder, StaticFolder, kind_of};
 use serde_json::{Value, json};
@@ -27,14 +27,9 @@ fn mean(words: &[usize]) -> Vec<f32> {
     mean.iter().map(|value| value / length).collect()
 }
 
-fn module(number: usize, path: &str, class: &str) -> Value {
-    let class = format!("sentence_transformers.models.{class}");
-    json!({ "idx": number, "name": number.to_string(), "path": path, "type": class })
-}
-
 fn static_embedding() -> TempDir {
     let modules =
-        [module(0, "0_StaticEmbedding", "StaticEmbedding"), module(1, "1_Normalize", "Normalize")];
+        [module("0_StaticEmbedding", "StaticEmbedding"), module("1_Normalize", "Normalize")];
     let folder = folder(&[
         ("modules.json", json!(modules)),
         ("0_StaticEmbedding/tokenizer.json", tokenizer()),

@@ -1,19 +1,13 @@
 //! The settings of a tokenizer, as transformers 5 follows them.
 
-use crate::{config, folder, tokenizer};
+use crate::{model, tokenizer};
 use clariq_core::{Result, TextSide};
 use clariq_folder::{ModelFolder, Tokenize};
 use serde_json::{Value, json};
-use std::fs;
 
 /// The numbers of a text's words under these settings.
 fn words(settings: Value, tokenizer: Value, text: &str) -> Result<Vec<i64>> {
-    let folder = folder(&[
-        ("config.json", config()),
-        ("tokenizer.json", tokenizer),
-        ("tokenizer_config.json", settings),
-    ]);
-    fs::write(folder.path().join("model.safetensors"), "").unwrap();
+    let folder = model(&[("tokenizer.json", tokenizer), ("tokenizer_config.json", settings)]);
     let tokenize = Tokenize::open(&ModelFolder::open(folder.path())?, None)?;
     Ok(tokenize.texts(&[text], TextSide::Request)?.remove(0).ids)
 }
