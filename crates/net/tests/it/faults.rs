@@ -6,9 +6,7 @@ use clariq_core::Location;
 use clariq_files::Source;
 use clariq_net::{CallOptions, Recording};
 use serde_json::json;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
-use std::thread;
+use std::io::Write;
 use std::time::{Duration, Instant, SystemTime};
 
 #[test]
@@ -147,44 +145,18 @@ fn a_date_in_retry_after_is_waited_for() {
 
 #[test]
 fn packed_answers_are_read_within_their_bound() {
-    let serve = |text: String| {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        thread::spawn(move || {
-            for mut stream in listener.incoming().flatten() {
-                let mut reader = BufReader::new(stream.try_clone().unwrap());
-                let mut length = 0;
-                let mut takes_gzip = false;
-                let mut line = String::new();
-                while reader.read_line(&mut line).unwrap() > 2 {
-                    let low = line.to_lowercase();
-                    let number =
-                        low.strip_prefix("content-length: ").map(|text| text.trim().parse());
-                    length = number.map_or(length, Result::unwrap);
-                    takes_gzip |= low.starts_with("accept-encoding:") && low.contains("gzip");
-                    line.clear();
-                }
-                reader.take(length).read_to_end(&mut Vec::new()).unwrap();
-                assert!(takes_gzip);
-                let mut packed =
-                    flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-                packed.write_all(text.as_bytes()).unwrap();
-                let body = packed.finish().unwrap();
-                let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Encoding: gzip\r\n";
-                write!(stream, "{head}Content-Length: {}\r\n\r\n", body.len()).unwrap();
-                let _ = stream.write_all(&body);
-            }
+    let complete = |text: &str| {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(text.as_bytes()).unwrap();
+        let body = packed.finish().unwrap();
+        let stub = Stub::start(move |received, _| {
+            assert!(received.header("accept-encoding").is_some_and(|all| all.contains("gzip")));
+            Reply::Bytes("Content-Encoding: gzip\r\n".to_owned(), body.clone())
         });
-        url
+        complete(&stub, json!({}))
     };
-    let complete = |text: String| {
-        let folder = tempfile::tempdir().unwrap();
-        let config = config("chat", &serve(text), json!({}));
-        let registry = session(CallOptions::default());
-        chat(&config, &registry, folder.path()).complete(&requests(&["hello"]), &|_, _| Ok(()))
-    };
-    assert_eq!(complete(completion("there").to_string()).unwrap()[0].text, "there");
-    let found = parts(complete(" ".repeat(10 << 20)));
+    assert_eq!(complete(&completion("there").to_string()).unwrap()[0].text, "there");
+    let found = parts(complete(&" ".repeat(10 << 20)));
     assert!(found.contains("an answer of more than 320 KiB"), "{found}");
 }
 

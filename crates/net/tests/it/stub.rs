@@ -20,6 +20,13 @@ pub(crate) struct Received {
     pub(crate) body: Value,
 }
 
+impl Received {
+    /// The value of a header.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+    }
+}
+
 /// The behaviour of the server.
 #[derive(Debug, Clone)]
 pub(crate) enum Reply {
@@ -27,6 +34,8 @@ pub(crate) enum Reply {
     Json(Value),
     /// A status, further headers, and a body.
     Status(u16, String, String),
+    /// Status 200, further headers, and a body that may be no text.
+    Bytes(String, Vec<u8>),
     /// The connection ends in the middle of the body.
     Cut,
     /// A byte of the body at a time, without end.
@@ -118,7 +127,7 @@ impl Stub {
     }
 }
 
-fn read(stream: &TcpStream) -> io::Result<Received> {
+pub(crate) fn read(stream: &TcpStream) -> io::Result<Received> {
     let mut reader = BufReader::new(stream);
     let mut lines = Vec::new();
     loop {
@@ -135,10 +144,12 @@ fn read(stream: &TcpStream) -> io::Result<Received> {
         let (name, value) = line.split_once(": ").unwrap_or((line, ""));
         headers.push(format!("{}: {value}", name.to_lowercase()));
     }
-    let length = headers.iter().find_map(|line| line.strip_prefix("content-length: "));
+    let mut received = Received { path, headers, body: Value::Null };
+    let length = received.header("content-length");
     let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
     reader.read_exact(&mut body)?;
-    Ok(Received { path, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
+    received.body = serde_json::from_slice(&body).unwrap_or_default();
+    Ok(received)
 }
 
 fn write(mut stream: TcpStream, reply: &Reply) -> io::Result<()> {
@@ -154,6 +165,10 @@ fn write(mut stream: TcpStream, reply: &Reply) -> io::Result<()> {
         }
         Reply::Status(status, more, body) => {
             write!(stream, "{}{body}", head(*status, more, body.len() as u64))
+        }
+        Reply::Bytes(more, body) => {
+            write!(stream, "{}", head(200, more, body.len() as u64))?;
+            stream.write_all(body)
         }
         Reply::Cut => write!(stream, "{}{{\"choices\": [", head(200, "", 1000)),
         Reply::Drip => {

@@ -1,7 +1,8 @@
 //! A web server for one test: it serves a few files from memory and misbehaves on request.
 
+use crate::stub;
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -67,8 +68,8 @@ impl Server {
 }
 
 fn answer(mut stream: TcpStream, behaviour: &Behaviour, log: &Mutex<Vec<Seen>>) {
-    let Some((path, headers)) = request(&stream) else { return };
-    let file = behaviour.files.get(path.trim_start_matches("/data/")).map(Vec::as_slice);
+    let Ok(request) = stub::read(&stream) else { return };
+    let file = behaviour.files.get(request.path.trim_start_matches("/data/")).map(Vec::as_slice);
     let (status, body) = match (behaviour.refuse, file) {
         (Some(status), _) => (status, &b""[..]),
         (None, None) => (404, &b"no such file"[..]),
@@ -83,7 +84,7 @@ fn answer(mut stream: TcpStream, behaviour: &Behaviour, log: &Mutex<Vec<Seen>>) 
         behaviour.cut_after.filter(|_| status < 300).unwrap_or(body.len()).min(body.len());
     let head = format!("HTTP/1.1 {status} Test\r\n{length}Connection: close\r\n\r\n");
     // A request is logged before it is answered, and the bytes of an endless answer afterwards.
-    let user_agent = headers.get("user-agent").cloned();
+    let user_agent = request.header("user-agent").map(str::to_owned);
     let number = {
         let mut log = log.lock().unwrap();
         log.push(Seen { user_agent, sent });
@@ -101,14 +102,4 @@ fn answer(mut stream: TcpStream, behaviour: &Behaviour, log: &Mutex<Vec<Seen>>) 
     if let Some(pause) = behaviour.stall.filter(|_| sent < body.len()) {
         thread::sleep(pause);
     }
-}
-
-fn request(stream: &TcpStream) -> Option<(String, HashMap<String, String>)> {
-    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
-    let path = lines.next()?.split(' ').nth(1)?.to_owned();
-    let fields = lines.take_while(|line| !line.is_empty()).filter_map(|line| {
-        let (name, value) = line.split_once(": ")?;
-        Some((name.to_ascii_lowercase(), value.to_owned()))
-    });
-    Some((path, fields.collect()))
 }
