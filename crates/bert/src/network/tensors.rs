@@ -39,11 +39,11 @@ pub(super) fn list<'n>(all: &mut Vec<NamedTensor<'n>>, name: &str, linear: &'n m
 }
 
 /// Copies weights to a device, as numbers of one kind.
-struct Loader<'w> {
-    weights: &'w Weights,
-    shape: &'w ModelShape,
-    device: Device,
-    kind: Kind,
+pub(super) struct Loader<'w> {
+    pub(super) weights: &'w Weights,
+    pub(super) shape: &'w ModelShape,
+    pub(super) device: Device,
+    pub(super) kind: Kind,
 }
 
 impl Loader<'_> {
@@ -51,11 +51,11 @@ impl Loader<'_> {
         tensor.to_device(self.device).to_kind(self.kind)
     }
 
-    fn table(&self, name: &str, size: [i64; 2]) -> Result<SharedTensor> {
-        Ok(SharedTensor(self.copy(self.weights.get(name, &size)?)))
+    pub(super) fn tensor(&self, name: &str, size: &[i64]) -> Result<SharedTensor> {
+        Ok(SharedTensor(self.copy(self.weights.get(name, size)?)))
     }
 
-    fn linear(&self, name: &str, size: &[i64], has_bias: bool) -> Result<Linear> {
+    pub(super) fn linear(&self, name: &str, size: &[i64], has_bias: bool) -> Result<Linear> {
         let (weight, bias) = self.weights.linear(name, size, has_bias)?;
         Ok(Linear::new(self.copy(weight), bias.map(|bias| self.copy(bias))))
     }
@@ -165,7 +165,7 @@ impl Loader<'_> {
             None if buckets > 0 => [buckets, heads],
             None => return Ok(None),
         };
-        Ok(Some(self.table(distance_table(family), size)?))
+        Ok(Some(self.tensor(distance_table(family), &size)?))
     }
 }
 
@@ -188,11 +188,11 @@ impl Network {
         }
         let mut positions = None;
         if shape.adds_positions {
-            positions = Some(loader.table(POSITIONS, [shape.positions, embedding])?);
+            positions = Some(loader.tensor(POSITIONS, &[shape.positions, embedding])?);
         }
         let mut segments = None;
         if shape.segments > 0 {
-            segments = Some(loader.table(SEGMENTS, [shape.segments, embedding])?);
+            segments = Some(loader.tensor(SEGMENTS, &[shape.segments, embedding])?);
         }
         let mut distance_norm = None;
         if shape.disentangled.as_ref().is_some_and(|distances| distances.is_normed) {
@@ -233,7 +233,7 @@ impl Network {
         Ok(Self {
             shape: shape.clone(),
             products: Products::Usual,
-            words: loader.table(WORDS, [shape.vocabulary, embedding])?,
+            words: loader.tensor(WORDS, &[shape.vocabulary, embedding])?,
             positions,
             padding: shape.positions_after,
             segments,

@@ -1,7 +1,7 @@
 //! The head of a masked language model: a matrix, an activation and a normalisation, the product with
 //! the word embeddings, and the reduction of all logits of a text to a weight for each word.
 
-use super::tensors::{NamedTensor, WORDS, list};
+use super::tensors::{Loader, NamedTensor, WORDS, list};
 use super::{Network, WantedVectors};
 use crate::batch::TokenBatch;
 use crate::names::{WordHeadNames, word_head_names};
@@ -54,11 +54,7 @@ impl WordHead {
         let shape = &folder.shape;
         let names = word_head_names(shape.family);
         let [dense, norm, decoder, bias] = names;
-        let copy = |tensor: &Tensor| tensor.to_device(device).to_kind(kind);
-        let linear = |name: &str, size: &[i64], has_bias: bool| -> Result<Linear> {
-            let (weight, bias) = weights.linear(name, size, has_bias)?;
-            Ok(Linear::new(copy(weight), bias.map(copy)))
-        };
+        let loader = Loader { weights, shape, device, kind };
         if !weights.has(dense) {
             let hint = "the stage `sparse` takes a masked language model with its head";
             let expected = format!("a tensor {dense}.weight");
@@ -72,23 +68,23 @@ impl WordHead {
         let bias = if weights.tensors.contains_key(&of_product) { &of_product } else { bias };
         let mut own_bias = None;
         if has_bias {
-            own_bias = Some(SharedTensor(copy(weights.get(bias, &[shape.vocabulary])?)));
+            own_bias = Some(loader.tensor(bias, &[shape.vocabulary])?);
         }
         // transformers 5 takes a matrix that the file has; release 4 only where config.json unties it.
         let is_tied = folder.config.get("tie_word_embeddings") != Some(&Value::Bool(false));
         let mut own_decoder = None;
         if !is_tied || weights.has(decoder) {
             let size = [shape.vocabulary, shape.embedding];
-            let weight = weights.get(&format!("{decoder}.weight"), &size)?;
+            let name = format!("{decoder}.weight");
             // A copy of the embeddings is tied to them.
-            if !is_tied || *weight != *weights.get(WORDS, &size)? {
-                own_decoder = Some(SharedTensor(copy(weight)));
+            if !is_tied || weights.get(&name, &size)? != weights.get(WORDS, &size)? {
+                own_decoder = Some(loader.tensor(&name, &size)?);
             }
         }
         Ok(Self {
             names,
-            dense: linear(dense, &[shape.embedding, shape.hidden], has_dense_bias)?,
-            norm: linear(norm, &[shape.embedding], shape.layer.has_norm_bias)?,
+            dense: loader.linear(dense, &[shape.embedding, shape.hidden], has_dense_bias)?,
+            norm: loader.linear(norm, &[shape.embedding], shape.layer.has_norm_bias)?,
             activation: activation_of(shape),
             // DistilBERT's is always this one.
             epsilon: if shape.family == Family::DistilBert { 1e-12 } else { shape.epsilon },
