@@ -43,7 +43,6 @@ mod t5;
 pub mod train;
 mod weights;
 
-pub use clariq_folder::{ModelFolder, ModelShape, Tokenize, Tokens};
 pub use engine::Torch;
 pub use models::{BertEncoder, CrossEncoder};
 pub use sparse::SparseBert;

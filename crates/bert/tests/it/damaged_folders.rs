@@ -1,9 +1,10 @@
 //! Folders whose configuration and weights do not belong together.
 
 use crate::model_files::{change, copy, module, problem_of, put, tiny};
-use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Torch};
+use clariq_bert::{BertEncoder, CrossEncoder, Torch};
 use clariq_core::{ModelOptions, Problem};
 use clariq_experiment::installed::check_model_opens;
+use clariq_folder::ModelFolder;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;

@@ -2,8 +2,9 @@
 //! Its weights are made here, by the formula of that script, and its tokenizer is that of `tiny`.
 
 use crate::model_files::{data, put, tiny};
-use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder};
+use clariq_bert::{BertEncoder, CrossEncoder};
 use clariq_core::{Encoder, ModelOptions, PairScorer};
+use clariq_folder::ModelFolder;
 use serde_json::{Value, json};
 use std::fs;
 use tempfile::TempDir;

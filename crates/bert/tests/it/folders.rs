@@ -3,12 +3,12 @@
 //! reading itself.
 
 use crate::model_files::{change, copy, module, problem_of, put};
-use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Torch};
+use clariq_bert::{BertEncoder, CrossEncoder, Torch};
 use clariq_core::{
     Embeddings, Encoder, Engine, ModelKind, ModelOptions, PairScorer, Pooling, Problem,
     ReadingOverrides, Similarity, TextSide,
 };
-use clariq_folder::{kind_of, unknown_keys};
+use clariq_folder::{ModelFolder, kind_of, unknown_keys};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;

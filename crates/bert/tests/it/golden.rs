@@ -1,9 +1,10 @@
 //! This crate against transformers. Golden files by `scripts/make-golden bert`.
 
 use crate::model_files::{change, copy, data, problem_of, tiny};
-use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Tokenize, Weights};
+use clariq_bert::{BertEncoder, CrossEncoder, Weights};
 use clariq_collections::DataDir;
 use clariq_core::{Documents, Encoder, ModelOptions, PairScorer, Precision, Problem, TextSide};
+use clariq_folder::{ModelFolder, Tokenize};
 use clariq_track_clariq::{ClariQ, ClariqSplit};
 use serde_json::{Value, json};
 use std::fs;

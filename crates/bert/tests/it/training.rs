@@ -3,11 +3,12 @@
 use crate::families::{families, folder as family_folder};
 use crate::model_files::tiny;
 use clariq_bert::train::{Curve, train as run_training};
-use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder};
+use clariq_bert::{BertEncoder, CrossEncoder};
 use clariq_core::{
     Encoder, JudgedQuestions, ModelKind, ModelOptions, PairScorer, Precision, Recipe, Result,
     TopicEvaluation, Training, TrainingEvent,
 };
+use clariq_folder::ModelFolder;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::fs;
