@@ -1,11 +1,14 @@
 //! Requests to models behind servers: sent concurrently, cached, replayed, counted and limited.
 
+mod planned;
+
 use super::concurrently::concurrently;
 use super::exchange::{Exchange, Recording, request_key};
 use super::identity::{Identity, cache_key};
 use clariq_core::{Observer, Result, bail, count_of, one_or, printable};
 use clariq_files::Journal;
 use parking_lot::{Mutex, MutexGuard};
+pub use planned::Planned;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -25,27 +28,8 @@ pub struct CallOptions {
     pub dry_run: bool,
 }
 
-/// The calls that a dry run would send to a model.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Planned {
-    /// Calls to send.
-    pub calls: u64,
-    /// Further calls, whose answers are in the cache or which repeat a call.
-    pub cached: u64,
-    /// Estimated tokens of the prompts: one for every four bytes of text, rounded up.
-    pub prompt_tokens: u64,
-    /// The maximum number of tokens of the completions.
-    pub completion_tokens: u64,
-    /// Calls among these that may depend on answers that are not known yet. They are counted as if
-    /// completions were empty and scores equal.
-    pub dependent: u64,
-}
-
 /// Characters that a note shows of the name of a model.
 const SHOWN: usize = 60;
-
-/// Bytes of text for a token in estimates.
-const BYTES_OF_A_TOKEN: u64 = 4;
 
 /// The calls of a session to models behind endpoints.
 #[derive(Debug, Default)]
@@ -257,33 +241,27 @@ impl Calls {
         }
         let keys: Vec<String> = calls.iter().map(|call| request_key(&call.request)).collect();
         if let Some(recording) = &self.options.replay {
-            let mut answers = Vec::with_capacity(calls.len());
-            for (call, key) in calls.iter().zip(&keys) {
-                answers.push(recording.answer(key, &call.about)?.clone());
-            }
-            let answers = self.use_answers(calls, &keys, answers)?;
-            for (index, answer) in answers.iter().enumerate() {
-                seen(index, answer)?;
-            }
-            return Ok(answers);
+            return self.replay(recording, calls, &keys, seen);
         }
         let cache_keys = self.cache_keys(caller, calls, &keys, &ask)?;
+        let mut cached = Vec::new();
         let mut missing = Vec::new();
-        let mut others = Vec::new();
+        let mut repeated = Vec::new();
         {
             let state = self.state();
             let journal = &state.journals[&caller.journal];
             let mut distinct = HashSet::new();
             for (index, (call, key)) in calls.iter().zip(&cache_keys).enumerate() {
-                if !journal.has(key) && distinct.insert(key) {
+                if journal.has(key) {
+                    cached.push(index);
+                } else if distinct.insert(key) {
                     missing.push((index, call));
                 } else {
-                    others.push((index, journal.has(key)));
+                    repeated.push(index);
                 }
             }
         }
         if self.is_dry_run() {
-            let missing: Vec<&Call> = missing.into_iter().map(|(_, call)| call).collect();
             return Ok(self.stand_in_for(caller, calls, &cache_keys, &missing, stand_in));
         }
         let kept = |index: usize| -> Result<Value> {
@@ -296,24 +274,42 @@ impl Calls {
                 bail!(&*caller.journal, expected, "none", hint)
             }
         };
-        let tell_kept = |is_cached: bool| -> Result<()> {
-            for (index, _) in others.iter().filter(|(_, cached)| *cached == is_cached) {
+        let tell_kept = |indices: &[usize]| -> Result<()> {
+            for index in indices {
                 if let Ok(answer) = T::deserialize(&kept(*index)?) {
                     seen(*index, &answer)?;
                 }
             }
             Ok(())
         };
-        tell_kept(true)?;
+        tell_kept(&cached)?;
         self.send(caller, &missing, |index, call| {
             let answer = ask(call)?.value;
             self.keep(caller, cache_keys[index].clone(), &answer);
             seen(index, &answer)
         })?;
-        // Calls that repeat one of these.
-        tell_kept(false)?;
+        tell_kept(&repeated)?;
         let answers = (0..calls.len()).map(kept).collect::<Result<Vec<_>>>()?;
         self.use_answers(calls, &keys, answers)
+    }
+
+    /// Answers calls from a recording.
+    fn replay<T: DeserializeOwned>(
+        &self,
+        recording: &Recording,
+        calls: &[Call],
+        keys: &[String],
+        seen: Seen<T>,
+    ) -> Result<Vec<T>> {
+        let mut answers = Vec::with_capacity(calls.len());
+        for (call, key) in calls.iter().zip(keys) {
+            answers.push(recording.answer(key, &call.about)?.clone());
+        }
+        let answers = self.use_answers(calls, keys, answers)?;
+        for (index, answer) in answers.iter().enumerate() {
+            seen(index, answer)?;
+        }
+        Ok(answers)
     }
 
     /// Records the exchanges of the run, and deserializes their answers.
@@ -341,47 +337,6 @@ impl Calls {
             }
         }
         Ok(read)
-    }
-
-    /// Counts the calls of a dry run. Answers come from the cache; the others are stand-ins.
-    fn stand_in_for<T: DeserializeOwned>(
-        &self,
-        caller: &Caller,
-        calls: &[Call],
-        keys: &[String],
-        missing: &[&Call],
-        stand_in: impl Fn(&Call) -> T,
-    ) -> Vec<T> {
-        self.plan(caller, missing, (calls.len() - missing.len()) as u64);
-        let state = self.state();
-        let journal = &state.journals[&caller.journal];
-        let answer = |(call, key): (&Call, &String)| {
-            journal
-                .get(key)
-                .and_then(|answer| T::deserialize(&answer).ok())
-                .unwrap_or_else(|| stand_in(call))
-        };
-        calls.iter().zip(keys).map(answer).collect()
-    }
-
-    /// Counts calls of a dry run.
-    fn plan(&self, caller: &Caller, calls: &[&Call], cached: u64) {
-        let mut state = self.state();
-        let is_dependent = !state.planned_keys.is_empty();
-        let new: Vec<&&Call> = calls
-            .iter()
-            .filter(|call| {
-                state.planned_keys.insert(format!("{} {}", caller.name, request_key(&call.request)))
-            })
-            .collect();
-        let planned = state.planned.entry(caller.name.clone()).or_default();
-        planned.cached += cached;
-        for call in new {
-            planned.calls += 1;
-            planned.prompt_tokens += call.bytes.div_ceil(BYTES_OF_A_TOKEN);
-            planned.completion_tokens = planned.completion_tokens.saturating_add(call.most_tokens);
-            planned.dependent += u64::from(is_dependent);
-        }
     }
 
     /// Sends calls, each with its number, concurrently. After the first error no further call is sent.
