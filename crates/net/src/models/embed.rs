@@ -204,11 +204,10 @@ impl Endpoint<EmbedConfig> {
         for text in texts.iter().filter(|text| !text.is_empty()) {
             sent.push(format!("{prompt}{text}"));
         }
-        let mut calls: Vec<Call> =
-            sent.chunks(batch).map(|texts| self.server.call_of_texts(texts)).collect();
+        let mut calls = self.server.calls_of_texts(&sent, batch);
         if calls.is_empty() && !texts.is_empty() && self.dimensions().is_none() {
             // The length of vectors is known from any text.
-            calls.push(self.server.call_of_texts(&["text".to_owned()]));
+            calls = self.server.calls_of_texts(&["text".to_owned()], 1);
         }
         let answers = self.answers_counting(&calls, progress)?;
         let is_dry_run = self.server.calls.is_dry_run();

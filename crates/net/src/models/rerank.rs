@@ -2,7 +2,7 @@
 
 use super::calls::{Call, CallAnswer};
 use super::endpoint::{Asked, Endpoint, check_recorded};
-use super::server::{MOST_OF_AN_ANSWER, in_order, name_of};
+use super::server::{MOST_OF_AN_ANSWER, in_32_bits, in_order, name_of};
 use super::table::{
     DEFAULT_BATCH, Dialect, ModelTable, ServedKind, ServerConfig, is_default, table,
 };
@@ -105,16 +105,9 @@ impl Asked for RerankConfig {
     }
 }
 
-/// A score with its index; an error if it is no number, or none of 32 bits.
+/// A score with its index.
 fn score(index: usize, score: f64) -> Result<(usize, f32), String> {
-    let narrow = score as f32;
-    if !narrow.is_finite() {
-        Err(format!("a score that is no finite number, for index {index}"))
-    } else if narrow == 0.0 && score != 0.0 {
-        Err(format!("the score {score:e}, which is 0 in 32 bits, for index {index}"))
-    } else {
-        Ok((index, narrow))
-    }
+    Ok((index, in_32_bits("score", score, index)?))
 }
 
 impl PairScorer for Endpoint<RerankConfig> {

@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::env;
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -141,14 +142,18 @@ impl Server {
         }
     }
 
-    /// The call for an encoder's output for some texts.
-    pub(super) fn call_of_texts(&self, texts: &[String]) -> Call {
-        let mut content = Map::new();
-        content.insert("texts".to_owned(), json!(texts));
-        let bytes = texts.iter().map(String::len).sum::<usize>() as u64;
-        let about = name_of(texts.first().map_or("", String::as_str));
-        let items = texts.len() as u64;
-        Call { about, request: self.request(content), items, bytes, most_tokens: 0 }
+    /// The calls for an encoder's output for texts, in batches.
+    pub(super) fn calls_of_texts(&self, texts: &[String], batch: usize) -> Vec<Call> {
+        let mut calls = Vec::new();
+        for texts in texts.chunks(batch) {
+            let mut content = Map::new();
+            content.insert("texts".to_owned(), json!(texts));
+            let bytes = texts.iter().map(String::len).sum::<usize>() as u64;
+            let request = self.request(content);
+            let items = texts.len() as u64;
+            calls.push(Call { about: name_of(&texts[0]), request, items, bytes, most_tokens: 0 });
+        }
+        calls
     }
 
     /// Posts `body` and reads the answer, of at most so many bytes, which `read` turns into a value, or
@@ -338,4 +343,16 @@ pub(super) fn in_order<T>(
         Some(index) => Err(format!("no {what} for index {index} of {}", count_of(count, "text"))),
         None => Ok(all.into_iter().flatten().collect()),
     }
+}
+
+/// A number of an answer in 32 bits; an error if it is none, or none of 32 bits. `what` names it.
+pub(super) fn in_32_bits(what: &str, value: f64, index: impl Display) -> Result<f32, String> {
+    let narrow = value as f32;
+    if !narrow.is_finite() {
+        return Err(format!("a {what} that is no finite number, for index {index}"));
+    }
+    if narrow == 0.0 && value != 0.0 {
+        return Err(format!("the {what} {value:e}, which is 0 in 32 bits, for index {index}"));
+    }
+    Ok(narrow)
 }

@@ -2,7 +2,7 @@
 
 use super::calls::{Call, CallAnswer};
 use super::endpoint::{Asked, Endpoint, check_recorded};
-use super::server::MOST_OF_AN_ANSWER;
+use super::server::{MOST_OF_AN_ANSWER, in_32_bits};
 use super::table::{
     DEFAULT_BATCH, Dialect, ModelTable, ServedKind, ServerConfig, is_default, table,
 };
@@ -88,8 +88,7 @@ impl Endpoint<SparseConfig> {
         progress: Progress,
     ) -> Result<SparseVectors> {
         let sent: Vec<String> = texts.iter().map(|text| format!("{prompt}{text}")).collect();
-        let calls: Vec<Call> =
-            sent.chunks(batch).map(|texts| self.server.call_of_texts(texts)).collect();
+        let calls = self.server.calls_of_texts(&sent, batch);
         let answers = self.answers_counting(&calls, progress)?;
         for (call, answer) in calls.iter().zip(&answers) {
             check_recorded(call, answer, "weighted text")?;
@@ -98,8 +97,7 @@ impl Endpoint<SparseConfig> {
     }
 }
 
-/// The weights of a text by ascending number of the word; an error if a word is there twice, or a
-/// weight not finite.
+/// The weights of a text by ascending number of the word; an error if a word is there twice.
 fn sorted(weights: Vec<WordWeight>) -> Result<Vec<(u32, f32)>, String> {
     let mut words = Vec::with_capacity(weights.len());
     for WordWeight { index, value } in weights {
@@ -108,14 +106,9 @@ fn sorted(weights: Vec<WordWeight>) -> Result<Vec<(u32, f32)>, String> {
                 "the index {index}, where a vocabulary has fewer than {MOST_WORDS} words: are they hashed?"
             ));
         }
-        let weight = value as f32;
-        if !weight.is_finite() {
-            return Err(format!("a weight that is no finite number, for index {index}"));
-        }
+        let weight = in_32_bits("weight", value, index)?;
         if weight != 0.0 {
             words.push((index, weight));
-        } else if value != 0.0 {
-            return Err(format!("the weight {value:e}, which is 0 in 32 bits, for index {index}"));
         }
     }
     words.sort_unstable_by_key(|(word, _)| *word);
