@@ -3,6 +3,7 @@
 
 use crate::batch::TokenBatch;
 use crate::inference::{ALONE, GROUP_TOKENS, Parallel};
+use crate::memory::expect_room;
 use crate::models::{device, kind};
 use crate::network::{Network, WordHead};
 use crate::pooling::PoolingHead;
@@ -63,6 +64,7 @@ impl SparseBert {
     /// Reads a sparse encoder.
     pub fn open(path: &Path, options: &ModelOptions) -> Result<Self> {
         let folder = SparseFolder::open(path)?;
+        expect_room(&folder.transformer.weights, kind(options))?;
         let network = network(&folder, device(options)?, kind(options))?.for_inference();
         let tokenize = Tokenize::open(&folder.transformer, options.reading.max_tokens)?
             .with_prompts(&folder.prompts)

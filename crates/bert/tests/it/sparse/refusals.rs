@@ -5,6 +5,7 @@ use super::{make_symmetric, models, refused, said, splade};
 use crate::families::folder;
 use crate::model_files::{change, put};
 use serde_json::{Value, json};
+use std::fs;
 use std::path::Path;
 use tch::Tensor;
 
@@ -123,4 +124,21 @@ fn weights_that_are_not_numbers_are_named_by_their_tensor() {
         said(folder.path(), &refused(folder.path())),
         "model.safetensors: expected finite numbers, found one that is not in `cls.predictions.bias`"
     );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_model_without_room_in_memory_is_refused_before_it_is_read() {
+    let folder = folder(&models()[0]);
+    let header = json!({
+        "w": { "dtype": "F32", "shape": [1_000_000_000_000_000_u64], "data_offsets": [0, 4] }
+    });
+    let header = header.to_string();
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(header.as_bytes());
+    bytes.extend([0; 4]);
+    fs::write(folder.path().join("model.safetensors"), bytes).unwrap();
+    let refusal = said(folder.path(), &refused(folder.path()));
+    let expected = "model.safetensors: expected 8000000.0 GB of free memory";
+    assert!(refusal.starts_with(expected), "{refusal}");
 }
