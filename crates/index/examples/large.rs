@@ -1,11 +1,6 @@
 //! A collection larger than memory: passages are generated, stored, indexed and searched. The time
 //! and the memory of each step are printed as a line of JSON.
 //!
-//! ```text
-//! cargo run --release -p clariq-index --example large -- PASSAGES FOLDER [--memory BYTES]
-//!     [--threads N] [--requests N]
-//! ```
-//!
 //! FOLDER receives files of passages and requests, which `scripts/bench-index` also gives to other
 //! programs, a store of texts and an index. Those of an earlier call are reused. A passage has 60
 //! words, of which the word of rank r is r times as rare as the first; a request has five such
@@ -17,6 +12,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "the files are its own")]
 
+use clap::Parser;
 use clariq_core::{AddText, Checksum, Documents, IoAction};
 use clariq_index::{
     Analyzer, BuildOptions, Depth, DocumentIndex, Query, Scorer, TextStore, Variant, WeightingModel,
@@ -37,35 +33,22 @@ const DEPTHS: [usize; 2] = [30, 1000];
 /// The number of different words, about that of a million web pages.
 const VOCABULARY: f64 = 500_000.0;
 
+#[derive(Parser)]
 struct Arguments {
     passages: u64,
     folder: PathBuf,
-    options: BuildOptions,
+    /// Bytes of memory of a build.
+    #[arg(long, default_value_t = BuildOptions::default().memory)]
+    memory: usize,
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    #[arg(long, default_value_t = 1000)]
     requests: u64,
 }
 
-fn arguments() -> Result<Arguments, Box<dyn Error>> {
-    let mut words = std::env::args().skip(1);
-    let mut arguments = Arguments {
-        passages: words.next().ok_or("the first argument is the number of passages")?.parse()?,
-        folder: words.next().ok_or("the second argument is a folder")?.into(),
-        options: BuildOptions::default(),
-        requests: 1000,
-    };
-    while let Some(flag) = words.next() {
-        let value = words.next().ok_or_else(|| format!("{flag} needs a value"))?;
-        match flag.as_str() {
-            "--memory" => arguments.options.memory = value.parse()?,
-            "--threads" => arguments.options.threads = value.parse()?,
-            "--requests" => arguments.requests = value.parse()?,
-            _ => return Err(format!("unknown flag {flag}").into()),
-        }
-    }
-    Ok(arguments)
-}
-
 fn main() -> Result<(), Box<dyn Error>> {
-    let Arguments { passages, folder, options, requests } = arguments()?;
+    let Arguments { passages, folder, memory, threads, requests } = Arguments::parse();
+    let options = BuildOptions { threads, memory };
     let source = Checksum::of_pieces([format!("generated {passages}").as_bytes()]);
     measured("generate", || Ok((json!({}), generate(&folder, passages, requests)?)))?;
     let fill = |add: AddText| {

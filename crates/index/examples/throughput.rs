@@ -1,12 +1,5 @@
 //! Requests ranked per second by one thread: the measuring half of `scripts/bench-bm25`.
 //!
-//! ```text
-//! cargo run --release --example throughput -- DATA [--index DIR] [--requests DATA] [--memory BYTES]
-//!     [--conversations FILE] [--sample N] [--depth N]
-//!     [--model okapi|lucene] [--seconds S]
-//!     [--dump-tokens FILE] [--dump-hits FILE]
-//! ```
-//!
 //! The requests of train and dev, or a sample of the contexts of a file of conversations, are
 //! tokenised beforehand, so that only ranking is timed. Everything runs on the thread that
 //! measures. One line of JSON goes to standard output; the dumps let peers written in other
@@ -14,6 +7,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "the files are its own")]
 
+use clap::Parser;
 use clariq_collections::DataDir;
 use clariq_collections::documents::Bank;
 use clariq_core::{Doc, Documents, Hit, Request};
@@ -23,7 +17,7 @@ use clariq_index::{
 };
 use clariq_track_clariq::conversation::{RecordOptions, read_records};
 use clariq_track_clariq::{ClariQ, ClariqSplit};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::HashSet;
 use std::error::Error;
 use std::fs::File;
@@ -33,64 +27,53 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The depth of the baseline's lists.
-const DEFAULT_DEPTH: usize = 30;
-
+#[derive(Parser)]
 struct Arguments {
+    /// The data folder of ClariQ.
     data: PathBuf,
-    requests: PathBuf,
+    /// The data folder with the requests, if that is another.
+    #[arg(long)]
+    requests: Option<PathBuf>,
+    /// The contexts of this file of conversations are the requests.
+    #[arg(long)]
     conversations: Option<PathBuf>,
+    /// The most contexts.
+    #[arg(long, default_value_t = usize::MAX)]
     sample: usize,
-    /// Padded, like the baseline's lists.
-    depth: Depth,
+    /// The length of rankings; the default is that of the baseline's.
+    #[arg(long, default_value_t = 30)]
+    depth: usize,
+    #[arg(long)]
     index: Option<PathBuf>,
+    /// Bytes of memory of a build.
+    #[arg(long, default_value_t = BuildOptions::default().memory)]
     memory: usize,
+    #[arg(long, value_parser = variant, default_value = "okapi")]
     model: Variant,
+    #[arg(long, default_value_t = 1.0)]
     seconds: f64,
+    #[arg(long)]
     dump_tokens: Option<PathBuf>,
+    #[arg(long)]
     dump_hits: Option<PathBuf>,
 }
 
-fn arguments() -> Result<Arguments, Box<dyn Error>> {
-    let mut words = std::env::args().skip(1);
-    let data: PathBuf = words.next().ok_or("the first argument is the data folder")?.into();
-    let mut arguments = Arguments {
-        requests: data.clone(),
-        data,
-        conversations: None,
-        sample: usize::MAX,
-        depth: Depth { limit: DEFAULT_DEPTH, pad: true },
-        index: None,
-        memory: BuildOptions::default().memory,
-        model: Variant::Okapi,
-        seconds: 1.0,
-        dump_tokens: None,
-        dump_hits: None,
-    };
-    while let Some(flag) = words.next() {
-        let value = words.next().ok_or_else(|| format!("{flag} needs a value"))?;
-        match flag.as_str() {
-            "--conversations" => arguments.conversations = Some(value.into()),
-            "--sample" => arguments.sample = value.parse()?,
-            "--depth" => arguments.depth.limit = value.parse()?,
-            "--requests" => arguments.requests = value.into(),
-            "--index" => arguments.index = Some(value.into()),
-            "--memory" => arguments.memory = value.parse()?,
-            "--model" => arguments.model = serde_json::from_value(Value::String(value))?,
-            "--seconds" => arguments.seconds = value.parse()?,
-            "--dump-tokens" => arguments.dump_tokens = Some(value.into()),
-            "--dump-hits" => arguments.dump_hits = Some(value.into()),
-            _ => return Err(format!("unknown flag {flag}").into()),
-        }
+impl Arguments {
+    /// Padded, like the baseline's lists.
+    fn depth(&self) -> Depth {
+        Depth { limit: self.depth, pad: true }
     }
-    Ok(arguments)
+}
+
+fn variant(name: &str) -> Result<Variant, serde_json::Error> {
+    serde_json::from_value(name.into())
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let arguments = arguments()?;
+    let arguments = Arguments::parse();
     let requests = match &arguments.conversations {
         Some(file) => contexts(file, arguments.sample)?,
-        None => requests(&arguments.requests)?,
+        None => requests(arguments.requests.as_ref().unwrap_or(&arguments.data))?,
     };
     let bank = ClariQ::open(DataDir::Folder(arguments.data.clone()))?.bank;
     if let Some(path) = &arguments.dump_tokens {
@@ -170,7 +153,7 @@ fn measure(
 ) -> Result<Measured, Box<dyn Error>> {
     let pass = || -> Result<(), clariq_core::Error> {
         for tokens in requests {
-            std::hint::black_box(scorer.rank(&Query::new(tokens, arguments.depth))?);
+            std::hint::black_box(scorer.rank(&Query::new(tokens, arguments.depth()))?);
         }
         Ok(())
     };
@@ -186,7 +169,7 @@ fn measure(
     let mut times = Vec::with_capacity(requests.len());
     for tokens in requests {
         let start = Instant::now();
-        std::hint::black_box(scorer.rank(&Query::new(tokens, arguments.depth))?);
+        std::hint::black_box(scorer.rank(&Query::new(tokens, arguments.depth()))?);
         times.push(start.elapsed().as_secs_f64() * 1e6);
     }
     times.sort_by(f64::total_cmp);
@@ -224,7 +207,7 @@ fn dump_hits(
 ) -> Result<(), Box<dyn Error>> {
     let mut file = BufWriter::new(File::create(path)?);
     for tokens in requests {
-        let hits = scorer.rank(&Query::new(tokens, arguments.depth))?;
+        let hits = scorer.rank(&Query::new(tokens, arguments.depth()))?;
         let pair = |hit: &Hit| (hit.doc.0, hit.score);
         writeln!(file, "{}", json!(hits.iter().map(pair).collect::<Vec<_>>()))?;
     }
