@@ -47,18 +47,19 @@ pub enum Aggregate {
 }
 
 impl Score {
-    /// A mean of cases, in any order.
+    /// A mean of cases, in any order. A file with parts has turns, and another one topics.
     pub fn new(
         part: impl Into<String>,
         measure: impl Into<String>,
         mut values: Vec<(RequestId, f64)>,
     ) -> Self {
         sort_by_topic(&mut values, |(topic, _)| topic.as_str());
+        let part = part.into();
         Self {
-            part: part.into(),
+            unit: if part.is_empty() { "topic" } else { "turn" },
+            part,
             measure: measure.into(),
             known_as: None,
-            unit: "turn",
             values,
             aggregate: Aggregate::Mean,
             is_compared: true,
@@ -73,6 +74,12 @@ impl Score {
         aggregate: Aggregate,
     ) -> Self {
         Self { aggregate, is_compared: false, ..Self::new(part, measure, Vec::new()) }
+    }
+
+    /// The same score, marked if its cut-off is greater than `depth`, at which the run was cut.
+    #[must_use]
+    pub fn of_run_cut_at(self, depth: Option<usize>, cutoff: Option<usize>) -> Self {
+        Self { short_of: depth.filter(|&depth| cutoff > Some(depth)), ..self }
     }
 
     /// The interval between scores by the same measure.

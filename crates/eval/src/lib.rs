@@ -14,7 +14,7 @@
 //! let line = RunLine { topic: "1".into(), document: "d1".into(), score: 1.0, line: 1 };
 //! let run = Run { lines: vec![line], ..Run::default() };
 //! let scores = evaluate(&parse_measures("nDCG@10 AP")?, &RankedRun::new(&run), &qrels)?;
-//! assert_eq!(scores.means, [0.5, 0.5], "topic 2 counts 0");
+//! assert_eq!([scores[0].value(), scores[1].value()], [0.5, 0.5], "topic 2 counts 0");
 //! # Ok::<(), clariq_core::Error>(())
 //! ```
 
@@ -43,8 +43,7 @@ pub use diagnosis::{Diagnosis, diagnose};
 pub use gate::{GateRow, GateRule, gate, keep_common_topics};
 pub use mean::exact_mean;
 pub use measures::{
-    Measure, Qrels, RankedRun, Scores, evaluate, parse_measure, parse_measures,
-    table as measure_table,
+    Measure, Qrels, RankedRun, evaluate, parse_measure, parse_measures, table as measure_table,
 };
 pub use need_interval::{
     ReliabilityBin, bootstrap_interval, need_interval, reliability, weighted_f1,

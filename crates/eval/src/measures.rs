@@ -22,6 +22,6 @@ mod ranked_run;
 pub use catalogue::Measure;
 pub use clariq_files::{Qrels, TopicJudgements};
 pub use definitions::table;
-pub use evaluate::{Scores, evaluate};
+pub use evaluate::evaluate;
 pub use parse::{parse_measure, parse_measures};
 pub use ranked_run::RankedRun;

@@ -76,10 +76,9 @@ pub(crate) fn page(
         // The page has details; the warnings are also printed.
         let found = topics.warnings(&run, Ties::Official);
         warnings.extend(found.iter().map(|warning| format!("{}: {warning}", file.name())));
-        if let Some(short) = warn_of_short(
-            &question_relevance(&run, labels, Ties::Official).of_part(""),
-            Score::name,
-        ) && request.measures.is_empty()
+        if let Some(short) =
+            warn_of_short(&question_relevance(&run, labels, Ties::Official), Score::name)
+            && request.measures.is_empty()
         {
             warnings.push(format!("{}: {short}", file.name()));
         }
@@ -143,13 +142,9 @@ fn compare_by_recall<'a>(comparison: &ClariqPage, judged: &JudgedRuns<'a>) -> Co
     let runs = judged.runs.iter().map(|run| RunScores {
         name: &run.shown.name,
         uses: &run.shown.uses,
-        scores: by_topic(run.scores.of_part("")),
+        scores: run.scores.clone(),
     });
     ComparedRuns::new(runs.collect(), baseline, seed, TOPIC)
-}
-
-fn by_topic(scores: Vec<Score>) -> Vec<Score> {
-    scores.into_iter().map(|score| Score { unit: TOPIC, ..score }).collect()
 }
 
 /// The topics or, for measures of documents, the facets of a column.
@@ -272,8 +267,8 @@ fn diagnose_run(comparison: &ClariqPage, run: &Run) -> Vec<String> {
              of equal scores, R@30 lies between {} and {}.",
             count(found.dropped_lines, "line"),
             count(found.dropped_topics, "topic"),
-            figure(lowest.means[3]),
-            figure(highest.means[3])
+            figure(lowest[3].value()),
+            figure(highest[3].value())
         ));
     }
     let counts = [

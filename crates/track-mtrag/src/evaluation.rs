@@ -222,7 +222,7 @@ impl<'a> MtragEvaluation<'a> {
         let Some(by_qrels) = &self.by_qrels else { return Ok(Vec::new()) };
         let scores =
             evaluate(&by_qrels.usual, &RankedRun::ordered(&answered.run, ties), &by_qrels.qrels)?;
-        let mut values: BTreeMap<Domain, Vec<&[f64]>> = BTreeMap::new();
+        let mut judged: BTreeMap<Domain, Vec<usize>> = BTreeMap::new();
         let mut counts: BTreeMap<Domain, usize> = BTreeMap::new();
         let placed = &answered.placed;
         let is_placed = |request: &RequestId| !placed.misplaced.contains(request);
@@ -232,21 +232,23 @@ impl<'a> MtragEvaluation<'a> {
         for (domain, count) in &placed.elsewhere {
             *counts.entry(*domain).or_default() += count;
         }
-        for (request, of_request) in &scores.topics {
+        for (place, (request, _)) in scores[0].values.iter().enumerate() {
             if answered.requests.contains(request) && is_placed(request) {
-                values.entry(self.domains[request]).or_default().push(of_request);
+                judged.entry(self.domains[request]).or_default().push(place);
             }
         }
         let passages = self.passages_of(&answered.run);
-        let mut all = Vec::with_capacity(values.len() + 1);
-        for (domain, values) in &values {
-            let mean = |measure: usize| exact_mean(values.iter().map(|of| of[measure]));
+        let mut all = Vec::with_capacity(judged.len() + 1);
+        for (domain, places) in &judged {
+            let mean = |score: &Score| {
+                five_digits(exact_mean(places.iter().map(|place| score.values[*place].1)))
+            };
             all.push(DomainScores {
                 name: domain.name(),
                 passages: passages.get(domain).copied().unwrap_or(RankedPassages::Others),
                 answered: counts[domain],
-                judged: values.len(),
-                values: (0..MEASURES.len()).map(mean).map(five_digits).collect(),
+                judged: places.len(),
+                values: scores.iter().map(mean).collect(),
             });
         }
         if !all.is_empty() {

@@ -79,16 +79,15 @@ impl<'a> ByQrels<'a> {
             return measures.iter().map(|measure| self.interval(run, measure, by)).collect();
         }
         let ranked = RankedRun::ordered(run, by.order(Ties::Id)).with_depth(by.depth);
-        Ok(evaluate(measures, &ranked, &self.qrels)?.of_part(""))
+        evaluate(measures, &ranked, &self.qrels)
     }
 
     /// The lowest and the highest score of a ranking over all orders of equal scores.
     fn interval(&self, run: &Run, measure: &Measure, by: &ScoreOptions) -> Result<Score, Error> {
         let bound = |favour| -> Result<Score, Error> {
             let ranked = RankedRun::with_ties(run, &self.qrels, measure, favour);
-            let found =
-                evaluate(slice::from_ref(measure), &ranked.with_depth(by.depth), &self.qrels)?;
-            Ok(found.of_part("").swap_remove(0))
+            let ranked = ranked.with_depth(by.depth);
+            Ok(evaluate(slice::from_ref(measure), &ranked, &self.qrels)?.swap_remove(0))
         };
         Ok(Score::between(&bound(Favour::Against)?, &bound(Favour::For)?))
     }

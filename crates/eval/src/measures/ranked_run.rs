@@ -165,7 +165,7 @@ mod tests {
                          P(judged_only=True)@3 nDCG(gains={1:3,2:0})@4 nDCG(gains={0:2,1:-1},judged_only=True)@3";
             let (strict, tied) = (run(&scored(1e-3)), run(&scored(0.0)));
             for measure in parse_measures(names).unwrap() {
-                let mean = |ranked: &RankedRun| evaluate(std::slice::from_ref(&measure), ranked, &qrels).unwrap().means[0];
+                let mean = |ranked: &RankedRun| evaluate(std::slice::from_ref(&measure), ranked, &qrels).unwrap()[0].value();
                 let strict = mean(&RankedRun::new(&strict));
                 let [low, high] = [Favour::Against, Favour::For]
                     .map(|favour| mean(&RankedRun::with_ties(&tied, &qrels, &measure, favour)));

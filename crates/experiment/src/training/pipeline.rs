@@ -72,9 +72,9 @@ fn mean_of(
     let mut values = Vec::with_capacity(requests.len());
     for split in examples::splits(session, recipe)? {
         let Some(qrels) = session.collection.qrels(split, session.task)? else { continue };
-        for (topic, scores) in evaluate(&measures, &ranked, &qrels)?.topics {
-            if requests.iter().any(|request| request.id == topic) {
-                values.extend(scores);
+        for (topic, value) in &evaluate(&measures, &ranked, &qrels)?[0].values {
+            if requests.iter().any(|request| request.id == *topic) {
+                values.push(*value);
             }
         }
     }

@@ -4,7 +4,7 @@
 use super::ClariqPage;
 use crate::request::PageRun;
 use clariq_core::DocId;
-use clariq_eval::{Scores, Ties, exact_mean, ordered_lines, sort_by_topic};
+use clariq_eval::{Score, Ties, exact_mean, ordered_lines, sort_by_topic};
 use clariq_files::Run;
 use clariq_track_clariq::evaluation::question_relevance;
 use clariq_track_clariq::{Labelled, LabelledTopic};
@@ -24,7 +24,8 @@ pub(crate) struct OfficialRun<'a> {
     pub(crate) shown: &'a PageRun,
     /// The first questions of every topic, in the order of [`JudgedRuns::topics`].
     pub(crate) lists: Vec<Vec<&'a DocId>>,
-    pub(crate) scores: Scores,
+    /// The official recalls.
+    pub(crate) scores: Vec<Score>,
     /// Mean recall at depth 1, 2, … [`DEPTH`].
     pub(crate) curve: Vec<f64>,
 }
@@ -104,12 +105,9 @@ mod tests {
         let small =
             Small::new(&[("tied", &tied), ("again", &[("1", "Q1", 3.0), ("1", "Q1", 2.0)])]);
         for run in JudgedRuns::new(&small.comparison()).runs {
-            assert_eq!(
-                run.scores.means,
-                CUTOFFS.map(|cutoff| run.curve[cutoff - 1]),
-                "{}",
-                run.shown.name
-            );
+            let recalls: Vec<f64> = run.scores.iter().map(Score::value).collect();
+            let on_curve = CUTOFFS.map(|cutoff| run.curve[cutoff - 1]);
+            assert_eq!(recalls, on_curve, "{}", run.shown.name);
         }
     }
 

@@ -1,10 +1,11 @@
 //! The runs among the published entries of the challenge.
 
 use super::ClariqPage;
-use super::judged::JudgedRuns;
+use super::judged::{JudgedRuns, OfficialRun};
 use crate::page::scroll;
 use crate::words::figure;
 use clariq_core::Documents;
+use clariq_eval::Score;
 use clariq_track_clariq::evaluation::RELEASED_BANK;
 use clariq_track_clariq::evaluation::{Leaderboard, Placement, ScorerTask, clarification_need};
 use maud::{Markup, html};
@@ -24,8 +25,8 @@ pub(crate) fn section(comparison: &ClariqPage, judged: &JudgedRuns) -> Option<Ma
         return None;
     }
     let board = Leaderboard::published(ScorerTask::Ranking, false, comparison.split)?;
-    let runs =
-        judged.runs.iter().map(|run| (run.shown.name.clone(), run.scores.means.clone())).collect();
+    let recalls = |run: &OfficialRun| run.scores.iter().map(Score::value).collect();
+    let runs = judged.runs.iter().map(|run| (run.shown.name.clone(), recalls(run))).collect();
     Some(html! {
         section id="leaderboard" {
             h2 { "Among the published entries" }

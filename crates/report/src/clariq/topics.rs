@@ -110,12 +110,14 @@ fn found(judged: &JudgedRuns, entry: &JudgedTopic, topic: usize) -> Markup {
 
 fn list(bank: &Bank, entry: &JudgedTopic, run: &OfficialRun, topic: usize) -> Markup {
     let questions = &run.lists[topic];
-    let recalls = CUTOFFS.iter().zip(&run.scores.topics[topic].1);
+    let recalls = CUTOFFS.iter().zip(&run.scores);
     html! {
         div.list {
             h3 { (run.shown.name) }
             p.note {
-                @for (cutoff, recall) in recalls { "R@" (cutoff) " " (format!("{recall:.2}")) " " }
+                @for (cutoff, recall) in recalls {
+                    "R@" (cutoff) " " (format!("{:.2}", recall.values[topic].1)) " "
+                }
             }
             @if questions.is_empty() { p { "No answer." } }
             ol {

@@ -137,11 +137,11 @@ fn of_named_questions(
     }
     let cutoffs: Vec<usize> = by.measures.iter().filter_map(Measure::clariq_cutoff).collect();
     let mut recalls = if by.ties == Some(TieRule::Interval) {
-        let [lowest, highest] = recall_interval(run, labels, &cutoffs).map(|it| it.of_part(""));
+        let [lowest, highest] = recall_interval(run, labels, &cutoffs);
         let bounds = lowest.iter().zip(&highest);
         bounds.map(|(lowest, highest)| Score::between(lowest, highest)).collect()
     } else {
-        recall(run, labels, by.order(Ties::Official), &cutoffs).of_part("")
+        recall(run, labels, by.order(Ties::Official), &cutoffs)
     }
     .into_iter();
     let mut others = Vec::new();
@@ -155,7 +155,6 @@ fn of_named_questions(
             }
             *score = Score { short_of: score.short_of, ..official };
         }
-        score.unit = "topic";
     }
     let note = format!(
         "recall is the official scorer's; trec_eval, which keeps lines of equal scores and counts a repeated \

@@ -4,7 +4,7 @@
 use crate::Labelled;
 use clariq_core::{DocId, RequestId};
 use clariq_eval::{
-    Favour, RankedRun, Scores, Ties, double, lines_by_topic, ordered_lines, sort_with_favour,
+    Favour, RankedRun, Score, Ties, double, lines_by_topic, ordered_lines, sort_with_favour,
 };
 use clariq_files::{Run, RunLine};
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ use std::collections::HashSet;
 pub const CUTOFFS: [usize; 4] = [5, 10, 20, 30];
 
 /// [`recall`] at each of [`CUTOFFS`], which the challenge publishes.
-pub fn question_relevance(run: &Run, labels: &Labelled, ties: Ties) -> Scores {
+pub fn question_relevance(run: &Run, labels: &Labelled, ties: Ties) -> Vec<Score> {
     recall(run, labels, ties, &CUTOFFS)
 }
 
@@ -22,13 +22,14 @@ pub fn question_relevance(run: &Run, labels: &Labelled, ties: Ties) -> Scores {
 /// A topic that the run does not answer counts 0, a topic without labels is left out. A question
 /// with two lines among the first k counts once and takes two ranks, and of equal scores only the first line
 /// in the file is kept ([`Ties::Official`]): in both, `trec_eval` differs.
-pub fn recall(run: &Run, labels: &Labelled, ties: Ties, cutoffs: &[usize]) -> Scores {
+pub fn recall(run: &Run, labels: &Labelled, ties: Ties, cutoffs: &[usize]) -> Vec<Score> {
     let mut lines = ordered_lines(run, ties);
     let relevant = labels.relevant();
     let ranked = RankedRun::ordered(run, ties);
     let cut_at = ranked.cut_at(relevant.iter().flatten());
-    score_topics(labels, cutoffs, |topic, _| lines.remove(topic).unwrap_or_default())
-        .of_run_cut_at(cut_at, cutoffs.iter().copied().map(Some))
+    let scores = score_topics(labels, cutoffs, |topic, _| lines.remove(topic).unwrap_or_default());
+    let scores = scores.into_iter().zip(cutoffs);
+    scores.map(|(score, cutoff)| score.of_run_cut_at(cut_at, Some(*cutoff))).collect()
 }
 
 /// Scores the lines that `ranking` gives for a topic and its relevant questions, best first.
@@ -36,14 +37,16 @@ fn score_topics<'r>(
     labels: &Labelled,
     cutoffs: &[usize],
     mut ranking: impl FnMut(&RequestId, &HashSet<DocId>) -> Vec<&'r RunLine>,
-) -> Scores {
-    let mut topics = Vec::with_capacity(labels.topics.len());
+) -> Vec<Score> {
+    let mut values = vec![Vec::with_capacity(labels.topics.len()); cutoffs.len()];
     for (topic, relevant) in labels.topics.iter().zip(labels.relevant()) {
         let lines = ranking(&topic.id, &relevant);
-        let recalls = cutoffs.iter().map(|&cutoff| recall_at(cutoff, &lines, &relevant));
-        topics.push((topic.id.clone(), recalls.collect()));
+        for (values, cutoff) in values.iter_mut().zip(cutoffs) {
+            values.push((topic.id.clone(), recall_at(*cutoff, &lines, &relevant)));
+        }
     }
-    Scores::new(cutoffs.iter().map(|cutoff| format!("R@{cutoff}")).collect(), topics)
+    let named = cutoffs.iter().zip(values);
+    named.map(|(cutoff, values)| Score::new("", format!("R@{cutoff}"), values)).collect()
 }
 
 fn recall_at(cutoff: usize, lines: &[&RunLine], relevant: &HashSet<DocId>) -> f64 {
@@ -54,7 +57,7 @@ fn recall_at(cutoff: usize, lines: &[&RunLine], relevant: &HashSet<DocId>) -> f6
 
 /// The lowest and the highest recall at each cut-off over all orders of equal scores, no line dropped. Topics
 /// are independent, so the bounds of the mean are the means of the bounds, and a run without ties reaches them.
-pub fn recall_interval(run: &Run, labels: &Labelled, cutoffs: &[usize]) -> [Scores; 2] {
+pub fn recall_interval(run: &Run, labels: &Labelled, cutoffs: &[usize]) -> [Vec<Score>; 2] {
     let topics = lines_by_topic(run);
     let bound = |favour| {
         score_topics(labels, cutoffs, |topic, relevant| {
@@ -76,26 +79,30 @@ mod tests {
     use proptest::prelude::*;
 
     fn interval(run: &Run, labels: &Labelled) -> [Vec<f64>; 2] {
-        recall_interval(run, labels, &CUTOFFS).map(|scores| scores.means)
+        recall_interval(run, labels, &CUTOFFS).map(|scores| values(&scores))
+    }
+
+    fn recalls(run: &Run, labels: &Labelled, ties: Ties) -> Vec<f64> {
+        values(&question_relevance(run, labels, ties))
+    }
+
+    fn values(scores: &[Score]) -> Vec<f64> {
+        scores.iter().map(Score::value).collect()
     }
 
     #[test]
     fn equal_scores_are_dropped_as_the_official_scorer_drops_them() {
         let labels = labels(&[("1", &["Q1", "Q2", "Q3", "Q4"])]);
         let run = run(&[("1", "Q9", 2.0), ("1", "Q1", 1.0), ("1", "Q2", 1.0), ("1", "Q3", 0.5)]);
-        assert_eq!(question_relevance(&run, &labels, Ties::Official).means[0], 0.5, "Q1 and Q3");
-        assert_eq!(question_relevance(&run, &labels, Ties::Id).means[0], 0.75);
+        assert_eq!(recalls(&run, &labels, Ties::Official)[0], 0.5, "Q1 and Q3");
+        assert_eq!(recalls(&run, &labels, Ties::Id)[0], 0.75);
     }
 
     #[test]
     fn zero_and_minus_zero_are_the_same_score() {
         let labels = labels(&[("1", &["Q1"])]);
         let run = run(&[("1", "Q1", -0.0), ("1", "Q2", 0.0)]);
-        assert_eq!(
-            question_relevance(&run, &labels, Ties::Official).means[0],
-            1.0,
-            "the first line counts"
-        );
+        assert_eq!(recalls(&run, &labels, Ties::Official)[0], 1.0, "the first line counts");
     }
 
     #[test]
@@ -103,11 +110,11 @@ mod tests {
         let labels = labels(&[("10", &["Q1"]), ("9", &["Q1"])]);
         let run = run(&[("10", "Q1", 1.0), ("77", "Q1", 1.0)]);
         let scores = question_relevance(&run, &labels, Ties::Official);
-        assert_eq!(
-            scores.topics.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(),
-            ["9", "10"]
-        );
-        assert_eq!(scores.means, [0.5; 4]);
+        assert_eq!(scores.len(), CUTOFFS.len());
+        for score in scores {
+            assert_eq!(score.values, [("9".into(), 0.0), ("10".into(), 1.0)]);
+            assert_eq!(score.value(), 0.5);
+        }
     }
 
     #[test]
@@ -117,10 +124,7 @@ mod tests {
             [("Q1", 6.0), ("Q1", 5.0), ("Q7", 4.0), ("Q8", 3.0), ("Q9", 2.0), ("Q2", 1.0)]
                 .map(|(question, score)| ("1", question, score))
                 .to_vec();
-        assert_eq!(
-            question_relevance(&run(&lines), &labels, Ties::Official).means,
-            [0.5, 1.0, 1.0, 1.0]
-        );
+        assert_eq!(recalls(&run(&lines), &labels, Ties::Official), [0.5, 1.0, 1.0, 1.0]);
     }
 
     #[test]
@@ -133,7 +137,7 @@ mod tests {
         let run = run(&lines);
         let measures = parse_measures("Recall5 Recall10 Recall20 Recall30").unwrap();
         let scores = evaluate(&measures, &RankedRun::new(&run), &Qrels::from(&labels)).unwrap();
-        assert_eq!(scores.means, question_relevance(&run, &labels, Ties::Official).means);
+        assert_eq!(values(&scores), recalls(&run, &labels, Ties::Official));
     }
 
     #[test]
@@ -172,7 +176,7 @@ mod tests {
         let run = run(&[("1", "Q1", 3.0), ("1", "Q5", 2.0)]);
         let [lowest, highest] = interval(&run, &labels);
         assert_eq!(lowest, highest);
-        assert_eq!(lowest, question_relevance(&run, &labels, Ties::Official).means);
+        assert_eq!(lowest, recalls(&run, &labels, Ties::Official));
     }
 
     #[test]
@@ -200,8 +204,8 @@ mod tests {
                 (topic, question, score - f64::from(index) * 1e-6)
             }).collect();
             let [lowest, highest] = interval(&run(&tied), &labels);
-            let recalls = question_relevance(&run(&strict), &labels, Ties::Official).means;
-            for ((lowest, recall), highest) in lowest.iter().zip(&recalls).zip(&highest) {
+            let strict = recalls(&run(&strict), &labels, Ties::Official);
+            for ((lowest, recall), highest) in lowest.iter().zip(&strict).zip(&highest) {
                 prop_assert!(lowest <= recall && recall <= highest);
             }
         }
@@ -212,14 +216,14 @@ mod tests {
             let names = ["Q0", "Q1", "Q2", "Q3"];
             let labels = labels(&[("1", &["Q0", "Q1", "Q2"])]);
             let tied: Vec<_> = lines.iter().map(|&(question, score)| ("1", names[question as usize], f64::from(score))).collect();
-            let recalls = permutations(tied.len()).into_iter().map(|order| {
+            let of_orders = permutations(tied.len()).into_iter().map(|order| {
                 let strict: Vec<_> = order.iter().enumerate().map(|(index, &line)| {
                     let (topic, question, score) = tied[line];
                     (topic, question, score - index as f64 * 1e-6)
                 }).collect();
-                question_relevance(&run(&strict), &labels, Ties::Official).means[0]
+                recalls(&run(&strict), &labels, Ties::Official)[0]
             });
-            let (lowest, highest) = recalls.fold((1.0_f64, 0.0_f64), |(low, high), recall| (low.min(recall), high.max(recall)));
+            let (lowest, highest) = of_orders.fold((1.0_f64, 0.0_f64), |(low, high), recall| (low.min(recall), high.max(recall)));
             let interval = interval(&run(&tied), &labels);
             prop_assert_eq!(interval.map(|recalls| recalls[0]), [lowest, highest]);
         }

@@ -255,7 +255,7 @@ pub(super) fn ratings(
         let name = format!("rating {name}");
         let known_as = Some(format!("{name}, {}", count_of(means.len(), "turn")));
         all.push(Rating {
-            score: Score { known_as, ..Score::new("", &*name, values) },
+            score: Score { known_as, unit: "turn", ..Score::new("", &*name, values) },
             name,
             interval: bootstrap_interval(&means, ROUNDS, seed, mean),
         });

@@ -275,7 +275,8 @@ impl Row {
 }
 
 fn ranked(run: &Run, qrels: &Qrels, measures: &[Measure], part: &str) -> Result<Vec<Score>, Error> {
-    Ok(evaluate(measures, &RankedRun::new(run), qrels)?.of_part(part))
+    let scores = evaluate(measures, &RankedRun::new(run), qrels)?.into_iter();
+    Ok(scores.map(|score| Score { part: part.to_owned(), unit: "turn", ..score }).collect())
 }
 
 fn set_measure(name: &str, set: &SetAverage) -> f64 {

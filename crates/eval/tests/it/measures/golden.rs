@@ -23,20 +23,18 @@ fn check(run: &str) {
     let measures: Vec<_> = names[1..].iter().map(|name| parse_measure(name).unwrap()).collect();
 
     let scores = evaluate(&measures, &ranked, &qrels).unwrap();
-    let topics = scores.topics.iter().map(|(topic, values)| (topic.as_str(), values));
-    let ours: Vec<_> = topics.chain([("all", &scores.means)]).collect();
     let theirs: Vec<_> = rows.collect();
-    assert_eq!(
-        ours.iter().map(|(topic, _)| *topic).collect::<Vec<_>>(),
-        theirs.iter().map(|row| row[0]).collect::<Vec<_>>()
-    );
-    for ((topic, values), row) in ours.iter().zip(&theirs) {
-        for (place, value) in values.iter().enumerate() {
-            let expected: f64 = row[place + 1].parse().unwrap();
+    for (column, score) in (1..).zip(&scores) {
+        let topics = score.values.iter().map(|(topic, value)| (topic.as_str(), *value));
+        let ours: Vec<_> = topics.chain([("all", score.value())]).collect();
+        assert_eq!(ours.len(), theirs.len());
+        for ((topic, value), row) in ours.into_iter().zip(&theirs) {
+            assert_eq!(topic, row[0]);
+            let expected: f64 = row[column].parse().unwrap();
+            let name = names[column];
             assert!(
                 (value - expected).abs() <= TOLERANCE,
-                "{run}, {topic}, {}: {value} {expected}",
-                names[place + 1]
+                "{run}, {topic}, {name}: {value} {expected}"
             );
         }
     }

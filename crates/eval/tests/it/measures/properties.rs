@@ -41,7 +41,7 @@ fn measured(name: &str, documents: &[Document], lines: Vec<RunLine>) -> f64 {
         .collect();
     let qrels = Qrels::from_judgements("", &judgements).unwrap();
     let run = RankedRun::new(&Run { lines, ..Run::default() });
-    evaluate(&[parse_measure(name).unwrap()], &run, &qrels).unwrap().means[0]
+    evaluate(&[parse_measure(name).unwrap()], &run, &qrels).unwrap()[0].value()
 }
 
 /// The grades in rank order, by choosing the best of the rest again and again; 0 if not judged.

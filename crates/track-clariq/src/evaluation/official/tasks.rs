@@ -81,8 +81,7 @@ fn questions(
     let mut warnings = ignored_lines(&found, if is_interval { Ties::Id } else { ties });
     warnings.extend(unknown_spelled_otherwise(&run, &official.clariq.bank));
     warnings.extend(reader.warning(&input, FIELDS_OF_A_RUN));
-    let recalls = question_relevance(&run, labels, ties);
-    let mut scores = recalls.of_part("");
+    let mut scores = question_relevance(&run, labels, ties);
     for (score, cutoff) in scores.iter_mut().zip(CUTOFFS) {
         score.measure = format!("Recall{cutoff}");
     }
@@ -90,12 +89,13 @@ fn questions(
     let mut published = Vec::new();
     if is_interval {
         let [lowest, highest] = recall_interval(&run, labels, &CUTOFFS);
-        let bounds = lowest.means.into_iter().zip(highest.means);
-        for (score, (lowest, highest)) in scores.iter_mut().zip(bounds) {
+        for (score, (lowest, highest)) in scores.iter_mut().zip(lowest.iter().zip(&highest)) {
+            let [lowest, highest] = [lowest.value(), highest.value()];
             score.aggregate = Aggregate::Interval { lowest, highest };
         }
     } else {
-        published = published_rows(official, ScorerTask::Ranking, false, &recalls.means);
+        let recalls: Vec<f64> = scores.iter().map(Score::value).collect();
+        published = published_rows(official, ScorerTask::Ranking, false, &recalls);
     }
     Ok(OfficialScores { scores, warnings, published, ..OfficialScores::default() })
 }
