@@ -69,7 +69,8 @@ impl DecisionReport {
     }
 }
 
-fn ratio(part: usize, whole: usize) -> f64 {
+/// The ratio of two counts; 0 if it is undefined.
+pub fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 

@@ -7,14 +7,11 @@
 #![expect(clippy::implicit_hasher, reason = "groups come from one reader")]
 
 use crate::comparison::Score;
-use crate::need_interval::bootstrap_interval;
+use crate::need_interval::mean_interval;
 use crate::significance::{PairedTest, ROUNDS, holm, paired_test};
 use clariq_core::RequestId;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::collections::{BTreeMap, HashMap, HashSet};
-
-/// The samples of the bootstrap.
-const SAMPLES: u32 = 10_000;
 
 /// The usual power: the share of comparisons in which an effect of this size is found.
 const POWER: f64 = 0.8;
@@ -118,14 +115,10 @@ fn compared(run: &[f64], baseline: &[f64], seed: u64) -> GateRow {
         mean: mean(run),
         test: paired_test(run, baseline, ROUNDS, seed),
         corrected: 1.0,
-        interval: bootstrap_interval(&differences, SAMPLES, seed, plain_mean),
+        interval: mean_interval(&differences, seed),
         detectable: None,
         is_worse: false,
     }
-}
-
-fn plain_mean(sample: &[f64]) -> f64 {
-    sample.iter().sum::<f64>() / sample.len().max(1) as f64
 }
 
 /// The effect that a two-sided paired t-test of this level finds with the usual power, (t₁ + t₂) s / √n

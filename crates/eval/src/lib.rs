@@ -38,7 +38,7 @@ mod ties;
 pub use comparison::{
     Aggregate, BaselineTest, Score, keep_common, sort_by_topic, test_against_baseline,
 };
-pub use decisions::{Decision, DecisionReport, best_threshold};
+pub use decisions::{Decision, DecisionReport, best_threshold, ratio};
 pub use diagnosis::{Diagnosis, diagnose};
 pub use gate::{GateRow, GateRule, gate, keep_common_topics};
 pub use mean::exact_mean;
@@ -46,9 +46,9 @@ pub use measures::{
     Measure, Qrels, RankedRun, evaluate, parse_measure, parse_measures, table as measure_table,
 };
 pub use need_interval::{
-    ReliabilityBin, bootstrap_interval, need_interval, reliability, weighted_f1,
+    ReliabilityBin, SAMPLES, mean_interval, need_interval, reliability, weighted_f1,
 };
-pub use rouge::rouge_f1;
+pub use rouge::{rouge_f1, rouge_l};
 pub use sets::{SetAverage, SetReport, Unjudged, score_sets, set_values};
 pub use side_by_side::{DocumentRanks, side_by_side};
 pub use significance::{PairedTest, ROUNDS, holm, paired_test};

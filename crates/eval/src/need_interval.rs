@@ -1,9 +1,12 @@
-//! A percentile bootstrap of a need model's F1, and the reliability of its confidence.
+//! Percentile bootstraps of means and of a need model's F1, and the reliability of its confidence.
 //!
 //! The bootstrap: Efron & Tibshirani, *An introduction to the bootstrap*, 1993, chapter 13.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
+
+/// The samples of the bootstrap of a mean.
+pub const SAMPLES: u32 = 10_000;
 
 /// The official weighted F1 of pairs of label and prediction, as places among the labels; 0 if there
 /// are none.
@@ -31,8 +34,15 @@ pub fn need_interval(pairs: &[(usize, usize)], rounds: u32, seed: u64) -> (f64, 
     bootstrap_interval(pairs, rounds, seed, weighted_f1)
 }
 
+/// The 95 % interval of the mean of values: percentiles of [`SAMPLES`] samples, drawn from `seed`.
+pub fn mean_interval(values: &[f64], seed: u64) -> (f64, f64) {
+    bootstrap_interval(values, SAMPLES, seed, |sample| {
+        sample.iter().sum::<f64>() / sample.len().max(1) as f64
+    })
+}
+
 /// The 95 % interval of a figure over `rounds` samples of `items`, drawn from `seed`.
-pub fn bootstrap_interval<T: Copy>(
+fn bootstrap_interval<T: Copy>(
     items: &[T],
     rounds: u32,
     seed: u64,

@@ -1,4 +1,4 @@
-//! ROUGE-N: the n-grams that a text shares with a reference.
+//! ROUGE-N, the n-grams that a text shares with a reference, and ROUGE-L, their longest common subsequence.
 //!
 //! C.-Y. Lin, "ROUGE: A Package for Automatic Evaluation of Summaries", 2004. Words are runs of
 //! ASCII letters and digits after the text is in lower case (of Unicode, as the package rouge-score
@@ -20,17 +20,43 @@ pub fn rouge_f1(text: &str, reference: &str, n: usize) -> f64 {
 
 /// The counts of a text's n-grams.
 fn ngrams(text: &str, n: usize) -> HashMap<Vec<String>, usize> {
-    let lower = text.to_lowercase();
-    let words: Vec<String> = lower
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_owned)
-        .collect();
     let mut counts = HashMap::new();
-    for ngram in words.windows(n.max(1)) {
+    for ngram in words(text).windows(n.max(1)) {
         *counts.entry(ngram.to_vec()).or_insert(0) += 1;
     }
     counts
+}
+
+fn words(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// The F1 of the longest common subsequence of the words of `text` and `reference`, from 0 to 1.
+pub fn rouge_l(text: &str, reference: &str) -> f64 {
+    let [text, reference] = [text, reference].map(words);
+    let common = longest_common_subsequence(&reference, &text);
+    if common == 0 {
+        return 0.0;
+    }
+    let precision = common as f64 / text.len() as f64;
+    let recall = common as f64 / reference.len() as f64;
+    2.0 * precision * recall / (precision + recall)
+}
+
+/// The length of the longest common subsequence, by a row of the usual table at a time.
+fn longest_common_subsequence(one: &[String], other: &[String]) -> usize {
+    let mut row = vec![0; other.len() + 1];
+    for token in one {
+        let mut before = 0;
+        for (place, of_other) in other.iter().enumerate() {
+            let above = row[place + 1];
+            row[place + 1] = if token == of_other { before + 1 } else { above.max(row[place]) };
+            before = above;
+        }
+    }
+    row[other.len()]
 }
 
 #[cfg(test)]
@@ -43,6 +69,11 @@ mod tests {
         assert_eq!(rouge_f1("a a a b", "a a b c d", 1), 2.0 * 3.0 / 9.0);
         assert_eq!(rouge_f1("one, two; THREE", "one two three", 2), 1.0);
         assert_eq!(rouge_f1("word", "word", 2), 0.0, "no pair of words");
+    }
+
+    #[test]
+    fn words_are_ascii_letters_and_digits() {
+        assert_eq!(words("It’s a well-known É5."), ["it", "s", "a", "well", "known", "5"]);
     }
 
     #[test]

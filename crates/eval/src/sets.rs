@@ -1,5 +1,6 @@
 //! Measures of sets: precision, recall and F1 of the documents chosen for each topic.
 
+use crate::decisions::ratio;
 use crate::mean::exact_mean;
 use crate::measures::Qrels;
 use clariq_core::{DocId, RequestId};
@@ -121,8 +122,6 @@ impl SetSizes {
     }
 
     fn average(self) -> SetAverage {
-        let ratio =
-            |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
         SetAverage {
             precision: ratio(self.hits, self.chosen),
             recall: ratio(self.hits, self.relevant),

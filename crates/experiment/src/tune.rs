@@ -10,7 +10,7 @@ use crate::training::open_system;
 use clariq_collections::evaluation::{Answers, ByQrels, Evaluation, ScoreOptions, counted};
 use clariq_collections::{Split, Task};
 use clariq_core::{Request, RequestId, Result, bail, count_of, problem};
-use clariq_eval::{Measure, Score, bootstrap_interval, exact_mean};
+use clariq_eval::{Measure, Score, exact_mean, mean_interval};
 use clariq_files::{Qrels, Run, Source};
 use clariq_rank::Override;
 use clariq_systems::{Rewrites, SystemConfig};
@@ -97,9 +97,6 @@ pub struct HeldOutMeans<'t> {
     /// Their means.
     pub means: Vec<f64>,
 }
-
-/// The samples of the bootstrap of [`TuningGain`].
-const SAMPLES: u32 = 10_000;
 
 /// The gain of tuning over the system as it is, by the measure that is maximised, on held-out topics.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -363,12 +360,9 @@ impl TuningResult {
         let pairs = held_out.scores.iter().zip(before);
         let differences: Vec<f64> =
             pairs.map(|(after, before)| after[self.by] - before[self.by]).collect();
-        let mean = |sample: &[f64]| exact_mean(sample.iter().copied());
         Some(TuningGain {
-            difference: mean(&differences),
-            interval: bootstrap_interval(&differences, SAMPLES, seed, |sample| {
-                sample.iter().sum::<f64>() / sample.len().max(1) as f64
-            }),
+            interval: mean_interval(&differences, seed),
+            difference: exact_mean(differences),
         })
     }
 

@@ -4,7 +4,7 @@ use crate::scale::{Scale, px};
 use crate::scores::ComparedRuns;
 use crate::words::figure;
 use clariq_core::fit;
-use clariq_eval::bootstrap_interval;
+use clariq_eval::mean_interval;
 use maud::{Markup, html};
 
 const WIDTH: f64 = 720.0;
@@ -18,8 +18,6 @@ const BAR: f64 = 16.0;
 const END: f64 = 10.0;
 /// The maximum number of characters of a name.
 const NAME: usize = 80;
-/// The samples of an interval.
-const SAMPLES: u32 = 10_000;
 
 /// A bar for each run by the measure of a column: its mean, and the 95 % interval of the mean, by percentiles of
 /// 10,000 bootstrap samples of the topics. `id` is unique on the page.
@@ -29,9 +27,7 @@ pub(crate) fn chart(compared: &ComparedRuns, column: usize, id: &str) -> Markup 
     for run in &compared.runs {
         let score = &run.scores[column];
         let values: Vec<f64> = score.values.iter().map(|(_, value)| *value).collect();
-        let mean = |sample: &[f64]| sample.iter().sum::<f64>() / sample.len().max(1) as f64;
-        let interval = bootstrap_interval(&values, SAMPLES, compared.seed, mean);
-        bars.push((run.name, score.value(), interval));
+        bars.push((run.name, score.value(), mean_interval(&values, compared.seed)));
     }
     let names: Vec<&str> = compared.runs.iter().map(|run| run.name).collect();
     let title = format!("Mean {measure} of {} with 95 % intervals", names.join(", "));

@@ -6,6 +6,7 @@
 
 use crate::{Labelled, NeedLine};
 use clariq_core::RequestId;
+use clariq_eval::ratio;
 use std::collections::{BTreeMap, HashMap};
 
 /// The official scores, with counts for warnings.
@@ -74,11 +75,6 @@ pub fn clarification_need(predictions: &[NeedLine], labels: &Labelled) -> NeedSc
         duplicates: predictions.len() - by_topic.len(),
         unknown: by_topic.len() - known,
     }
-}
-
-/// The ratio of two counts; 0 if it is undefined.
-pub(super) fn ratio(part: usize, whole: usize) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// The sum of up to 128 numbers as numpy adds them: one after the other below eight, in eight

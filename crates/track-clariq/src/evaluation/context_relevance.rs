@@ -1,12 +1,12 @@
 //! Scores the next question of a conversation without documents: is it relevant to the topic, is it
 //! new, and did people with that need answer it by something other than "no"?
 
-use super::clarification_need::ratio;
 use super::document_relevance::{FirstQuestion, first_questions};
 use crate::Labelled;
 use crate::conversation::ClariqConversation;
 use clariq_collections::documents::Bank;
 use clariq_core::{DocId, Documents, is_refusal};
+use clariq_eval::ratio;
 use clariq_files::Run;
 use std::collections::{HashMap, HashSet};
 

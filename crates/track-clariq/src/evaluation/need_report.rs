@@ -6,10 +6,9 @@
 //! Kappa is defined by Cohen, *Weighted kappa: nominal scale agreement with provision for scaled
 //! disagreement or partial credit*, Psychological Bulletin 70(4), 1968.
 
-use super::clarification_need::ratio;
 use crate::{Labelled, NeedLine};
 use clariq_core::RequestId;
-use clariq_eval::{Decision, exact_mean};
+use clariq_eval::{Decision, exact_mean, ratio};
 use serde::Serialize;
 use std::collections::HashMap;
 

@@ -8,7 +8,7 @@ use crate::qrels::check_turns;
 use crate::topics::TopicFile;
 use clariq_collections::entries::UniqueEntries;
 use clariq_core::{Error, RequestId, bail, count_of, parse_json, problem};
-use clariq_eval::{Score, bootstrap_interval, exact_mean};
+use clariq_eval::{Score, exact_mean, mean_interval};
 use clariq_files::records::Records;
 use clariq_files::{MOST_OF_A_TABLE, Source, not_utf8, shorten};
 use serde::Deserialize;
@@ -17,8 +17,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const FORM: &str = "matches are lines `SHEET_TURN_NUGGET_RUN<TAB>0 or 1` as of the study of 2024, or an \
                     object `{\"0_8\": {\"RUN\": {\"nuggets\": {\"matched\": […], \"not-matched\": […]}}}}`";
 const ONCE: &str = "a nugget of a turn has one decision for each run; sheets may repeat it";
-/// Rounds of the bootstrap.
-const ROUNDS: u32 = 10_000;
 
 /// The nuggets of the turns, and which of them a response holds.
 #[derive(Default)]
@@ -257,7 +255,7 @@ pub(super) fn ratings(
         all.push(Rating {
             score: Score { known_as, unit: "turn", ..Score::new("", &*name, values) },
             name,
-            interval: bootstrap_interval(&means, ROUNDS, seed, mean),
+            interval: mean_interval(&means, seed),
         });
     }
     Ok(all)

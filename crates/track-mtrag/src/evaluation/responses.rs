@@ -7,7 +7,7 @@ use crate::submission::GivenResponse;
 use crate::tasks::MtragTask;
 use clariq_collections::evaluation::{ScoreCell, ScoreTable};
 use clariq_core::{RequestId, is_python_space};
-use clariq_eval::exact_mean;
+use clariq_eval::{exact_mean, ratio, rouge_l};
 use regex::Regex;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -32,12 +32,12 @@ impl ResponseScores {
         let tokens = tokens(response);
         let shares = passages.iter().map(|passage| {
             let common = common(&tokens, &self::tokens(passage));
-            share(common, tokens.len())
+            ratio(common, tokens.len())
         });
         let reference_tokens = self::tokens(reference);
         Self {
-            rouge_l: rouge_l(&rouge_tokens(response), &rouge_tokens(reference)),
-            recall: share(common(&tokens, &reference_tokens), reference_tokens.len()),
+            rouge_l: rouge_l(response, reference),
+            recall: ratio(common(&tokens, &reference_tokens), reference_tokens.len()),
             k_precision: shares.max_by(f64::total_cmp),
         }
     }
@@ -79,10 +79,6 @@ fn row(name: &str, scores: &[ResponseScores]) -> Vec<ScoreCell> {
     ]
 }
 
-fn share(part: usize, whole: usize) -> f64 {
-    if part == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
 /// The number of tokens that two lists have in common, each as often as in both.
 fn common(one: &[String], other: &[String]) -> usize {
     let mut counts: HashMap<&str, usize> = HashMap::new();
@@ -111,37 +107,6 @@ fn tokens(text: &str) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
-/// The tokens of `rouge-score`: runs of ASCII letters and digits in lower case.
-fn rouge_tokens(text: &str) -> Vec<String> {
-    let is_other = |character: char| !character.is_ascii_lowercase() && !character.is_ascii_digit();
-    let lower = text.to_lowercase();
-    lower.split(is_other).filter(|token| !token.is_empty()).map(str::to_owned).collect()
-}
-
-fn rouge_l(response: &[String], reference: &[String]) -> f64 {
-    let common = longest_common_subsequence(reference, response);
-    if common == 0 {
-        return 0.0;
-    }
-    let precision = common as f64 / response.len() as f64;
-    let recall = common as f64 / reference.len() as f64;
-    2.0 * precision * recall / (precision + recall)
-}
-
-/// The length of the longest common subsequence, by a row of the usual table at a time.
-fn longest_common_subsequence(one: &[String], other: &[String]) -> usize {
-    let mut row = vec![0; other.len() + 1];
-    for token in one {
-        let mut before = 0;
-        for (place, of_other) in other.iter().enumerate() {
-            let above = row[place + 1];
-            row[place + 1] = if token == of_other { before + 1 } else { above.max(row[place]) };
-            before = above;
-        }
-    }
-    row[other.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,7 +117,6 @@ mod tests {
             tokens("The well-known, a\u{a0}AN e.g. the’s “a” x"),
             ["wellknown", "eg", "’s", "“", "”", "x"]
         );
-        assert_eq!(rouge_tokens("It’s a well-known É5."), ["it", "s", "a", "well", "known", "5"]);
     }
 
     #[test]

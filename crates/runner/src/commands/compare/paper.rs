@@ -5,7 +5,7 @@ use crate::arguments::{NamedValues, one_of};
 use crate::output::{Cell, ComparedNumber, Direction, Format, Sheet};
 use clap::Args;
 use clariq_core::{Problem, bail, count_of};
-use clariq_eval::{BaselineTest, ROUNDS, bootstrap_interval};
+use clariq_eval::{BaselineTest, ROUNDS, SAMPLES, mean_interval};
 
 #[derive(Args)]
 pub(super) struct PaperArgs {
@@ -31,9 +31,6 @@ enum Further {
 }
 
 const FURTHER: NamedValues<Further> = &[("p", Further::P, ""), ("ci", Further::Interval, "")];
-
-/// The samples of an interval.
-const SAMPLES: u32 = 10_000;
 
 impl PaperArgs {
     /// The options with what was given, for messages.
@@ -139,8 +136,7 @@ impl ComparisonResult {
             |run: usize| self.runs[run].scores[column].values.iter().map(|(_, value)| *value);
         let differences: Vec<f64> =
             values(run).zip(values(0)).map(|(value, base)| value - base).collect();
-        let mean = |sample: &[f64]| sample.iter().sum::<f64>() / sample.len().max(1) as f64;
-        let (low, high) = bootstrap_interval(&differences, SAMPLES, self.seed, mean);
+        let (low, high) = mean_interval(&differences, self.seed);
         Cell::Between([low, high], digits)
     }
 }
