@@ -11,7 +11,7 @@ use crate::documents::{DocumentForm, check_documents, read_unique};
 use crate::evaluation::spelling::{other_spellings, shown};
 use crate::evaluation::{ByQrels, Evaluation};
 use crate::requests::RequestLabels;
-use crate::statistics::{Statistics, StatisticsFigure, WordCounts};
+use crate::statistics::{Statistics, WordCounts, figure};
 use crate::validation::check_run;
 use crate::{
     Annotation, CheckReport, Collection, DataDir, Kind, PerSplit, Requests, Split, Task, requests,
@@ -245,15 +245,8 @@ impl Collection for Own {
     }
 
     fn statistics(&self) -> Result<Statistics, Error> {
-        /// The words of requests, and the numbers of their judgements and relevant documents.
-        type RequestCounts = (WordCounts, Option<(usize, usize)>);
-        const FIGURES: [StatisticsFigure<RequestCounts>; 4] = [
-            ("requests", |(words, _)| Some(words.texts.into())),
-            ("words per request, mean", |(words, _)| Some(words.mean.into())),
-            ("judgements", |(_, judged)| Some(judged.as_ref()?.0.into())),
-            ("relevant documents of all requests", |(_, judged)| Some(judged.as_ref()?.1.into())),
-        ];
         let mut splits = Vec::new();
+        let mut by_split = Vec::new();
         for &split in &self.names {
             let mut texts = Vec::new();
             for request in self.requests(split, DOCUMENTS)? {
@@ -263,7 +256,19 @@ impl Collection for Own {
                 let grades = || qrels.topics().flat_map(|(_, judged)| judged.grades());
                 (grades().count(), grades().filter(|grade| *grade > 0).count())
             });
-            splits.push((split.name(), (WordCounts::of(texts.iter().map(String::as_str)), judged)));
+            let (judged, relevant) = judged.unzip();
+            let words = WordCounts::of(texts.iter().map(String::as_str));
+            let figures = vec![
+                figure("requests", Some(words.texts)),
+                figure("words per request, mean", Some(words.mean)),
+                figure("judgements", judged),
+                figure("relevant documents of all requests", relevant),
+            ];
+            splits.push((split.name(), figures));
+            by_split.push(json!({
+                "split": split.name(), "requests": words.texts, "request_words": words.mean,
+                "judgements": judged, "relevant": relevant,
+            }));
         }
         let words = WordCounts::of_documents(&*self.documents)?;
         let of_documents = [
@@ -276,15 +281,9 @@ impl Collection for Own {
             "document_words": words.mean,
             "longest_document": words.longest,
             "checksum": self.documents.checksum(),
-            "splits": splits.iter().map(|(name, (words, judged))| {
-                let (judged, relevant) = judged.unzip();
-                json!({
-                    "split": name, "requests": words.texts, "request_words": words.mean,
-                    "judgements": judged, "relevant": relevant,
-                })
-            }).collect::<Vec<_>>(),
+            "splits": by_split,
         });
-        Ok(Statistics::new(&splits, &FIGURES, ("documents", &of_documents), named))
+        Ok(Statistics::new(&splits, ("documents", &of_documents), named))
     }
 }
 

@@ -18,7 +18,7 @@ pub struct Statistics {
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatisticsRow {
     /// The name of the count.
-    pub name: &'static str,
+    pub name: String,
     /// A value for each column; `None` if the figure does not apply to it.
     pub amounts: Vec<Option<Amount>>,
 }
@@ -42,28 +42,37 @@ impl From<f64> for Amount {
     }
 }
 
-/// A figure of a split by the name of its row.
-pub type StatisticsFigure<S> = (&'static str, fn(&S) -> Option<Amount>);
+/// A figure under the name of its row; `None` if it does not apply to the split.
+pub type Figure = (String, Option<Amount>);
+
+/// A figure of a split.
+pub fn figure(name: impl Into<String>, amount: Option<impl Into<Amount>>) -> Figure {
+    (name.into(), amount.map(Into::into))
+}
 
 impl Statistics {
-    /// The rows of the splits, and below them those of the documents, which have a column of their
-    /// own.
-    pub fn new<S>(
-        splits: &[(&'static str, S)],
-        figures: &[StatisticsFigure<S>],
+    /// The rows of the splits, which have the same figures, and below them those of the documents, which have a
+    /// column of their own.
+    pub fn new(
+        splits: &[(&'static str, Vec<Figure>)],
         (documents, amounts): (&'static str, &[(&'static str, Amount)]),
         named: Value,
     ) -> Self {
-        let of_splits = figures.iter().map(|(name, figure)| {
-            let amounts = splits.iter().map(|(_, split)| figure(split));
-            StatisticsRow { name, amounts: amounts.chain([None]).collect() }
-        });
-        let of_documents = amounts.iter().map(|(name, amount)| {
-            let none = splits.iter().map(|_| None);
-            StatisticsRow { name, amounts: none.chain([Some(*amount)]).collect() }
-        });
+        let mut rows = Vec::new();
+        for (place, (name, _)) in splits.iter().take(1).flat_map(|(_, first)| first).enumerate() {
+            let amounts = splits.iter().map(|(_, figures)| figures.get(place)?.1);
+            rows.push(StatisticsRow {
+                name: name.clone(),
+                amounts: amounts.chain([None]).collect(),
+            });
+        }
+        for (name, amount) in amounts {
+            let mut amounts = vec![None; splits.len()];
+            amounts.push(Some(*amount));
+            rows.push(StatisticsRow { name: (*name).to_owned(), amounts });
+        }
         let columns = splits.iter().map(|(name, _)| *name).chain([documents]).collect();
-        Self { columns, rows: of_splits.chain(of_documents).collect(), named }
+        Self { columns, rows, named }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::collection::{ClariQ, ClariqSplit};
 use crate::labelled::Labelled;
 use crate::question_bank::NO_QUESTION;
-use clariq_collections::statistics::{Statistics, StatisticsFigure, WordCounts, mean};
+use clariq_collections::statistics::{Figure, Statistics, WordCounts, figure, mean};
 use clariq_core::{Documents, Error};
 use serde::Serialize;
 use serde_json::json;
@@ -33,30 +33,11 @@ struct SplitStats {
     answer_words: Option<f64>,
 }
 
-/// The rows of the table, like those in `ClariQ`'s README.
-const FIGURES: &[StatisticsFigure<SplitStats>] = &[
-    ("topics", |split| Some(split.topics.into())),
-    ("facets", |split| Some(split.facets?.into())),
-    ("topics with a single facet", |split| Some(split.single?.into())),
-    ("single-turn conversations (rows)", |split| Some(split.rows?.into())),
-    ("relevant questions, distinct", |split| Some(split.questions?.into())),
-    ("relevant per topic, fewest", |split| Some(split.relevant?.0.into())),
-    ("relevant per topic, mean", |split| Some(split.relevant?.1.into())),
-    ("relevant per topic, most", |split| Some(split.relevant?.2.into())),
-    ("topics where asking nothing is right", |split| Some(split.no_question?.into())),
-    ("need label 1 (clear)", |split| Some(split.needs?[0].into())),
-    ("need label 2", |split| Some(split.needs?[1].into())),
-    ("need label 3", |split| Some(split.needs?[2].into())),
-    ("need label 4 (ambiguous)", |split| Some(split.needs?[3].into())),
-    ("words per request, mean", |split| Some(split.request_words.into())),
-    ("words per answer, mean", |split| Some(split.answer_words?.into())),
-];
-
 /// Computes the statistics of a collection.
 pub(crate) fn statistics(collection: &ClariQ) -> Result<Statistics, Error> {
     let words = WordCounts::of_documents(&collection.bank)?;
     let splits = ClariqSplit::ALL.into_iter().filter(|&split| collection.has(split, false));
-    let splits = splits.map(|split| Ok((split.name(), SplitStats::of(collection, split)?)));
+    let splits = splits.map(|split| SplitStats::of(collection, split));
     let splits = splits.collect::<Result<Vec<_>, Error>>()?;
     let bank = [
         ("questions in the bank", words.texts.into()),
@@ -68,12 +49,37 @@ pub(crate) fn statistics(collection: &ClariQ) -> Result<Statistics, Error> {
         "longest_question": words.longest,
         "question_words": words.mean,
         "bank": collection.bank.checksum(),
-        "splits": splits.iter().map(|(_, split)| split).collect::<Vec<_>>(),
+        "splits": splits,
     });
-    Ok(Statistics::new(&splits, FIGURES, ("bank", &bank), named))
+    let columns: Vec<_> =
+        splits.iter().map(|split| (split.split.name(), split.figures())).collect();
+    Ok(Statistics::new(&columns, ("bank", &bank), named))
 }
 
 impl SplitStats {
+    /// The rows of the table, like those in `ClariQ`'s README.
+    fn figures(&self) -> Vec<Figure> {
+        let relevant = self.relevant;
+        let needs = self.needs;
+        vec![
+            figure("topics", Some(self.topics)),
+            figure("facets", self.facets),
+            figure("topics with a single facet", self.single),
+            figure("single-turn conversations (rows)", self.rows),
+            figure("relevant questions, distinct", self.questions),
+            figure("relevant per topic, fewest", relevant.map(|(fewest, ..)| fewest)),
+            figure("relevant per topic, mean", relevant.map(|(_, mean, _)| mean)),
+            figure("relevant per topic, most", relevant.map(|(.., most)| most)),
+            figure("topics where asking nothing is right", self.no_question),
+            figure("need label 1 (clear)", needs.map(|[one, ..]| one)),
+            figure("need label 2", needs.map(|[_, two, ..]| two)),
+            figure("need label 3", needs.map(|[.., three, _]| three)),
+            figure("need label 4 (ambiguous)", needs.map(|[.., four]| four)),
+            figure("words per request, mean", Some(self.request_words)),
+            figure("words per answer, mean", self.answer_words),
+        ]
+    }
+
     fn of(collection: &ClariQ, split: ClariqSplit) -> Result<Self, Error> {
         let data = collection.split(split)?;
         let labels = data.labels.as_ref();

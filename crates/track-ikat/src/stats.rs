@@ -2,7 +2,7 @@
 
 use super::topics::{IkatTurn, TopicFile};
 use clariq_collections::PerSplit;
-use clariq_collections::statistics::{Statistics, StatisticsFigure, WordCounts};
+use clariq_collections::statistics::{Figure, Statistics, WordCounts, figure};
 use clariq_core::{Documents, Error};
 use serde_json::{Map, Value, json};
 
@@ -39,6 +39,22 @@ impl SplitCounts {
         }
     }
 
+    fn figures(&self) -> Vec<Figure> {
+        let (with_relevant, relevant) = self.relevant.unzip();
+        let (that_cite, cited) = self.citations.unzip();
+        vec![
+            figure("conversations", Some(self.conversations)),
+            figure("turns", Some(self.turns)),
+            figure("statements", Some(self.statements)),
+            figure("turns with a relevant statement", with_relevant),
+            figure("relevant statements", relevant),
+            figure("turns that cite a passage", that_cite),
+            figure("cited passages", cited),
+            figure("words per utterance, mean", Some(self.utterance_words)),
+            figure("words per response, mean", Some(self.response_words)),
+        ]
+    }
+
     fn to_json(&self) -> Value {
         json!({
             "conversations": self.conversations,
@@ -54,31 +70,22 @@ impl SplitCounts {
     }
 }
 
-const FIGURES: &[StatisticsFigure<SplitCounts>] = &[
-    ("conversations", |counts| Some(counts.conversations.into())),
-    ("turns", |counts| Some(counts.turns.into())),
-    ("statements", |counts| Some(counts.statements.into())),
-    ("turns with a relevant statement", |counts| Some(counts.relevant?.0.into())),
-    ("relevant statements", |counts| Some(counts.relevant?.1.into())),
-    ("turns that cite a passage", |counts| Some(counts.citations?.0.into())),
-    ("cited passages", |counts| Some(counts.citations?.1.into())),
-    ("words per utterance, mean", |counts| Some(counts.utterance_words.into())),
-    ("words per response, mean", |counts| Some(counts.response_words.into())),
-];
-
 /// Computes the statistics of the splits and the passages.
 pub(super) fn statistics(
     topics: &PerSplit<Option<TopicFile>>,
     passages: &dyn Documents,
 ) -> Result<Statistics, Error> {
-    let splits: Vec<_> =
-        topics.available().map(|(split, topics)| (split.name(), SplitCounts::of(topics))).collect();
+    let mut columns = Vec::new();
+    let mut by_split = Map::new();
+    for (split, topics) in topics.available() {
+        let counts = SplitCounts::of(topics);
+        columns.push((split.name(), counts.figures()));
+        by_split.insert(split.name().to_owned(), counts.to_json());
+    }
     let words = WordCounts::of_documents(passages)?;
     let of_passages =
         [("passages", words.texts.into()), ("words per passage, mean", words.mean.into())];
-    let by_split: Map<String, Value> =
-        splits.iter().map(|(name, counts)| ((*name).to_owned(), counts.to_json())).collect();
     let of_all = json!({"count": words.texts, "words": words.mean, "sha256": passages.checksum()});
     let named = json!({ "splits": by_split, "passages": of_all });
-    Ok(Statistics::new(&splits, FIGURES, ("passages", &of_passages), named))
+    Ok(Statistics::new(&columns, ("passages", &of_passages), named))
 }

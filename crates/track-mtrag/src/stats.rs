@@ -4,10 +4,11 @@ use crate::domains::Domain;
 use crate::ids::parts;
 use crate::opened::{Mtrag, PASSAGES};
 use crate::tasks::{Answerability, MtragTask};
-use clariq_collections::statistics::{Statistics, StatisticsFigure, WordCounts, mean};
+use clariq_collections::statistics::{Figure, Statistics, WordCounts, figure, mean};
 use clariq_collections::{Collection, Split};
 use clariq_core::{Error, Speaker};
 use serde_json::{Map, Value, json};
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashSet};
 
 /// Counts of a split.
@@ -53,6 +54,31 @@ impl SplitFigures {
         })
     }
 
+    fn figures(&self) -> Vec<Figure> {
+        let (judged, relevant) = self.judged.unzip();
+        let mut figures = vec![
+            figure("requests", Some(self.requests)),
+            figure("conversations", Some(self.conversations)),
+            figure("utterances of the user per request, mean", Some(self.turns)),
+            figure("words of the last utterance, mean", Some(self.words)),
+            figure("rewritten by people", Some(self.rewritten)),
+            figure("judged requests", judged),
+            figure("relevant passages of all requests", relevant),
+        ];
+        for (name, label) in ANSWERABILITY {
+            figures.push(figure(name, labelled(&self.answerability, &label)));
+        }
+        for name in QUESTION_TYPES {
+            let count = labelled(&self.question_types, name);
+            figures.push(figure(format!("questions: {name}"), count));
+        }
+        for name in RELATIONS {
+            let count = labelled(&self.relations, name);
+            figures.push(figure(format!("turns: {name}"), count));
+        }
+        figures
+    }
+
     fn to_json(&self) -> Value {
         let named = |names: Vec<(&str, usize)>| -> Map<String, Value> {
             names.into_iter().map(|(name, count)| (name.to_owned(), count.into())).collect()
@@ -83,69 +109,46 @@ fn count<T: Ord>(labels: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
     counts
 }
 
-/// The row of a label; the split has none of these labels if it has none at all.
-macro_rules! answerability {
-    ($name:literal, $label:ident) => {
-        ($name, |counts| {
-            let all = &counts.answerability;
-            let count = all.get(&Answerability::$label).copied().unwrap_or(0);
-            (!all.is_empty()).then(|| count.into())
-        })
-    };
+/// The number of a label; `None` if the split has no label of its kind.
+fn labelled<K: Borrow<Q> + Ord, Q: Ord + ?Sized>(
+    counts: &BTreeMap<K, usize>,
+    label: &Q,
+) -> Option<usize> {
+    (!counts.is_empty()).then(|| counts.get(label).copied().unwrap_or(0))
 }
 
-macro_rules! question_type {
-    ($name:literal) => {
-        (concat!("questions: ", $name), |counts| {
-            let all = &counts.question_types;
-            (!all.is_empty()).then(|| all.get($name).copied().unwrap_or(0).into())
-        })
-    };
-}
-
-macro_rules! relation {
-    ($name:literal) => {
-        (concat!("turns: ", $name), |counts| {
-            let all = &counts.relations;
-            (!all.is_empty()).then(|| all.get($name).copied().unwrap_or(0).into())
-        })
-    };
-}
-
-const FIGURES: &[StatisticsFigure<SplitFigures>] = &[
-    ("requests", |counts| Some(counts.requests.into())),
-    ("conversations", |counts| Some(counts.conversations.into())),
-    ("utterances of the user per request, mean", |counts| Some(counts.turns.into())),
-    ("words of the last utterance, mean", |counts| Some(counts.words.into())),
-    ("rewritten by people", |counts| Some(counts.rewritten.into())),
-    ("judged requests", |counts| Some(counts.judged?.0.into())),
-    ("relevant passages of all requests", |counts| Some(counts.judged?.1.into())),
-    answerability!("answerable", Answerable),
-    answerability!("partially answerable", Partial),
-    answerability!("unanswerable", Unanswerable),
-    answerability!("underspecified", Underspecified),
-    answerability!("conversational", Conversational),
-    question_type!("Comparative"),
-    question_type!("Composite"),
-    question_type!("Conversational"),
-    question_type!("Explanation"),
-    question_type!("Factoid"),
-    question_type!("How-To"),
-    question_type!("Keyword"),
-    question_type!("Non-Question"),
-    question_type!("Opinion"),
-    question_type!("Summarization"),
-    question_type!("Troubleshooting"),
-    relation!("Follow-up"),
-    relation!("Clarification"),
-    relation!("N/A"),
+const ANSWERABILITY: [(&str, Answerability); 5] = [
+    ("answerable", Answerability::Answerable),
+    ("partially answerable", Answerability::Partial),
+    ("unanswerable", Answerability::Unanswerable),
+    ("underspecified", Answerability::Underspecified),
+    ("conversational", Answerability::Conversational),
 ];
+
+const QUESTION_TYPES: [&str; 11] = [
+    "Comparative",
+    "Composite",
+    "Conversational",
+    "Explanation",
+    "Factoid",
+    "How-To",
+    "Keyword",
+    "Non-Question",
+    "Opinion",
+    "Summarization",
+    "Troubleshooting",
+];
+
+const RELATIONS: [&str; 3] = ["Follow-up", "Clarification", "N/A"];
 
 /// Computes the statistics of the splits and the passages.
 pub(crate) fn statistics(mtrag: &Mtrag) -> Result<Statistics, Error> {
-    let mut counts = Vec::new();
+    let mut columns = Vec::new();
+    let mut by_split = Map::new();
     for (split, tasks) in mtrag.splits.available() {
-        counts.push((split.name(), SplitFigures::of(mtrag, split, tasks)?));
+        let counts = SplitFigures::of(mtrag, split, tasks)?;
+        columns.push((split.name(), counts.figures()));
+        by_split.insert(split.name().to_owned(), counts.to_json());
     }
     let words = WordCounts::of_documents(&mtrag.passages)?;
     let of_passages =
@@ -162,8 +165,6 @@ pub(crate) fn statistics(mtrag: &Mtrag) -> Result<Statistics, Error> {
             (part.domain.name().to_owned(), of_domain)
         })
         .collect();
-    let by_split: Map<String, Value> =
-        counts.iter().map(|(name, counts)| ((*name).to_owned(), counts.to_json())).collect();
     let named = json!({ "splits": by_split, "passages": by_domain });
-    Ok(Statistics::new(&counts, FIGURES, ("passages", &of_passages), named))
+    Ok(Statistics::new(&columns, ("passages", &of_passages), named))
 }

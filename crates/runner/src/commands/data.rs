@@ -107,7 +107,7 @@ fn stats(settings: &Settings) -> Result<Outcome> {
     // One row per figure and one column per split.
     let mut sheet = Sheet::new(&[&["statistic"], &statistics.columns[..]].concat());
     for row in &statistics.rows {
-        let mut cells = vec![Cell::text(row.name)];
+        let mut cells = vec![Cell::text(&row.name)];
         cells.extend(row.amounts.iter().map(|amount| match *amount {
             Some(Amount::Count(count)) => Cell::count(count),
             Some(Amount::Mean(mean)) => Cell::Number(mean, 1),
