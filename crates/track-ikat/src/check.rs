@@ -1,6 +1,6 @@
 //! The check of a folder with the track's files, which reports all problems at once.
 
-use super::folder::IkatFolder;
+use super::folder::{check_track_files, passage_files, track_file, unread_passage_files};
 use super::splits::IkatSplit;
 use super::topics::TopicFile;
 use clariq_collections::documents::{DocumentForm, Passage, check_documents};
@@ -12,21 +12,21 @@ use clariq_files::{Source, shorten};
 pub(super) fn files(data: &DataDir) -> Vec<Source> {
     let mut files = Vec::new();
     for split in IkatSplit::ALL {
-        files.extend(data.track_file(split.topics_file()));
-        files.extend(split.labels.iter().filter_map(|(name, _)| data.track_file(name)));
+        files.extend(track_file(data, split.topics_file()));
+        files.extend(split.labels.iter().filter_map(|(name, _)| track_file(data, name)));
     }
-    files.extend(data.passage_files().unwrap_or_default());
+    files.extend(passage_files(data).unwrap_or_default());
     files
 }
 
 /// Reads every file of a folder and reports all problems.
 pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let mut report = CheckReport::default();
-    report.note(data.check_track_files())?;
+    report.note(check_track_files(data))?;
     let mut valid_topics = Vec::new();
     for &split in IkatSplit::ALL {
         let name = split.topics_file();
-        let topics = report.read(name, data.track_file(name), |input, sink| {
+        let topics = report.read(name, track_file(data, name), |input, sink| {
             let topics = TopicFile::parse(input, sink);
             if topics.year != split.year() && !topics.conversations.is_empty() {
                 sink(super::folder::other_year((&*input.name, 1), topics.year, split));
@@ -40,13 +40,13 @@ pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
     for (&split, topics) in IkatSplit::ALL.iter().zip(&valid_topics) {
         for &(name, kind) in split.labels {
             // Few users have the labels of later years.
-            let file = data.track_file(name);
+            let file = track_file(data, name);
             if file.is_some() || split == IkatSplit::TEST_2023 {
                 report.read(name, file, |input, sink| kind.check(input, topics.as_ref(), sink))?;
             }
         }
     }
-    let passages = report.note(data.passage_files())?.unwrap_or_default();
+    let passages = report.note(passage_files(data))?.unwrap_or_default();
     if passages.is_empty() {
         report.absent.push("passages.jsonl".to_owned());
     }
@@ -62,7 +62,7 @@ pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
         },
     )?;
     // Problems of the folder were reported above.
-    report.add_unread(&data.unread_passage_files().unwrap_or_default());
+    report.add_unread(&unread_passage_files(data).unwrap_or_default());
     report.findings.sort(&report.files);
     Ok(report)
 }

@@ -3,7 +3,7 @@
 
 use super::answers::{IkatSubmissionForm, statement_number};
 use super::evaluation::{IkatEvaluation, names};
-use super::folder::{IkatFolder, SAMPLE, location};
+use super::folder::{SAMPLE, check_track_files, location, read_topics, track_file, track_splits};
 use super::opened::{Ikat, PASSAGES, STATEMENTS, changed};
 use super::qrels::{
     JudgedPassages, LabelKind, citation_judgements, statement_judgements, to_qrels,
@@ -33,14 +33,14 @@ pub static KIND: Kind = Kind {
     usual_split: IkatSplit::TEST_2023.as_split(),
     endings: &[".json", ".jsonl"],
     sample: Some(SAMPLE),
-    is_in: |data| !data.track_splits().is_empty(),
+    is_in: |data| !track_splits(data).is_empty(),
     files: super::check::files,
     open: |data, keeper| Ok(Box::new(Ikat::open(data.clone(), keeper)?)),
     check: super::check::check,
     validate: |data, split, run, options| {
-        data.check_track_files()?;
+        check_track_files(data)?;
         let split = KIND.find_split(split)?.into();
-        let topics = data.topics(split)?;
+        let topics = read_topics(data, split)?;
         validate_with(run, &topics, &judged_passages(data, split, &topics), options)
     },
     rankings: |_| None,
@@ -56,7 +56,7 @@ fn judged_passages(data: &DataDir, split: IkatSplit, topics: &TopicFile) -> Judg
     let mut judgements = citation_judgements(topics);
     for (name, kind) in split.labels {
         if matches!(kind, LabelKind::Passages(_))
-            && let Some(file) = data.track_file(name)
+            && let Some(file) = track_file(data, name)
         {
             // `eval` and `data check` refuse what cannot be read.
             judgements.extend(read_qrels(&file).unwrap_or_default());
@@ -106,13 +106,13 @@ impl Collection for Ikat {
 
     fn source(&self, split: Split) -> Result<Source, Error> {
         let split = split.into();
-        self.data.track_file(IkatSplit::topics_file(split)).ok_or_else(|| changed(split))
+        track_file(&self.data, IkatSplit::topics_file(split)).ok_or_else(|| changed(split))
     }
 
     fn labels_of(&self, split: Split) -> Result<Vec<Source>, Error> {
         let mut files = vec![self.source(split)?];
         let labels = IkatSplit::from(split).labels;
-        files.extend(labels.iter().filter_map(|(name, _)| self.data.track_file(name)));
+        files.extend(labels.iter().filter_map(|(name, _)| track_file(&self.data, name)));
         Ok(files)
     }
 

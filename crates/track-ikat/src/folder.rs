@@ -35,81 +35,64 @@ pub const SAMPLE: DataDir = DataDir::Sample(embedded![
     "2023-qrels.all-turns.txt",
 ]);
 
-/// The track's files, in a data folder or in one of `FOLDERS` below it.
-pub trait IkatFolder {
-    /// The file `name`, plain or packed (`.gz`, `.zst`), or `None` if the folder has none.
-    fn track_file(&self, name: &str) -> Option<Source>;
-
-    /// The splits whose topics the folder has.
-    fn track_splits(&self) -> Vec<IkatSplit>;
-
-    /// Reads the topics of a split, which must have the form of its year.
-    fn topics(&self, split: IkatSplit) -> Result<TopicFile, Error>;
-
-    /// The files of passages: those with the names of the track, and all in the folder `passages`. If
-    /// there is a JSON lines file and a `TrecWeb` file with the same name, only the former is read.
-    ///
-    /// # Errors
-    ///
-    /// A file in `passages` that is packed in a form that is not read.
-    fn passage_files(&self) -> Result<Vec<Source>, Error>;
-
-    /// The files in the folder `passages` that contain no passages.
-    fn unread_passage_files(&self) -> Result<Vec<PathBuf>, Error>;
-
-    /// Refuses two files for one thing, plain and packed or in two of `FOLDERS`.
-    fn check_track_files(&self) -> Result<(), Error>;
+/// Refuses two files for one thing, plain and packed or in two of [`FOLDERS`].
+pub(super) fn check_track_files(data: &DataDir) -> Result<(), Error> {
+    data.check_single(&FOLDERS, released_names())
 }
 
-impl IkatFolder for DataDir {
-    fn check_track_files(&self) -> Result<(), Error> {
-        self.check_single(&FOLDERS, released_names())
-    }
+/// The file `name` in a data folder or in one of [`FOLDERS`] below it, plain or packed (`.gz`, `.zst`).
+pub(super) fn track_file(data: &DataDir, name: &str) -> Option<Source> {
+    data.file_below(&FOLDERS, name)
+}
 
-    fn track_file(&self, name: &str) -> Option<Source> {
-        self.file_below(&FOLDERS, name)
-    }
+/// The splits whose topics a folder has.
+pub(super) fn track_splits(data: &DataDir) -> Vec<IkatSplit> {
+    let mut splits = IkatSplit::ALL.to_vec();
+    splits.retain(|split| track_file(data, split.topics_file()).is_some());
+    splits
+}
 
-    fn track_splits(&self) -> Vec<IkatSplit> {
-        let mut splits = IkatSplit::ALL.to_vec();
-        splits.retain(|split| self.track_file(split.topics_file()).is_some());
-        splits
+/// Reads the topics of a split, which must have the form of its year.
+pub fn read_topics(data: &DataDir, split: IkatSplit) -> Result<TopicFile, Error> {
+    let name = split.topics_file();
+    let source = track_file(data, name).ok_or_else(|| missing(data, name))?;
+    let topics = TopicFile::read(&source)?;
+    if topics.year == split.year() {
+        return Ok(topics);
     }
+    Err(other_year(topics.name, topics.year, split).into())
+}
 
-    fn topics(&self, split: IkatSplit) -> Result<TopicFile, Error> {
-        let name = split.topics_file();
-        let source = self.track_file(name).ok_or_else(|| missing(self, name))?;
-        let topics = TopicFile::read(&source)?;
-        if topics.year == split.year() {
-            return Ok(topics);
+/// The files of passages: those with the names of the track, and all in the folder `passages`. If
+/// there is a JSON lines file and a `TrecWeb` file with the same name, only the former is read.
+///
+/// # Errors
+///
+/// A file in `passages` that is packed in a form that is not read.
+pub(super) fn passage_files(data: &DataDir) -> Result<Vec<Source>, Error> {
+    let mut files: Vec<Source> = Vec::new();
+    for name in PASSAGES {
+        if name != "passages.trecweb" || track_file(data, "passages.jsonl").is_none() {
+            files.extend(track_file(data, name));
         }
-        Err(other_year(topics.name, topics.year, split).into())
     }
-
-    fn passage_files(&self) -> Result<Vec<Source>, Error> {
-        let mut files: Vec<Source> = Vec::new();
-        for name in PASSAGES {
-            if name != "passages.trecweb" || self.track_file("passages.jsonl").is_none() {
-                files.extend(self.track_file(name));
-            }
+    for path in passage_folder(data)?.documents {
+        let file = Source::Path(path);
+        if !files.contains(&file) {
+            files.push(file);
         }
-        for path in passage_folder(self)?.documents {
-            let file = Source::Path(path);
-            if !files.contains(&file) {
-                files.push(file);
-            }
-        }
-        Ok(files)
     }
+    Ok(files)
+}
 
-    fn unread_passage_files(&self) -> Result<Vec<PathBuf>, Error> {
-        let mut unread = passage_folder(self)?.unread;
-        // Other files of the track may be there, too.
-        let released: Vec<Source> =
-            released_names().into_iter().filter_map(|name| self.track_file(name)).collect();
-        unread.retain(|path| !released.contains(&Source::Path(path.clone())));
-        Ok(unread)
-    }
+/// The files in the folder `passages` that contain no passages.
+pub(super) fn unread_passage_files(data: &DataDir) -> Result<Vec<PathBuf>, Error> {
+    let mut unread = passage_folder(data)?.unread;
+    // Other files of the track may be there, too.
+    let released: Vec<Source> =
+        released_names().into_iter().filter_map(|name| track_file(data, name)).collect();
+    unread.retain(|path| !released.contains(&Source::Path(path.clone())));
+    Ok(unread)
 }
 
 /// The names of all files of the track.
@@ -140,8 +123,7 @@ pub(super) fn location(data: &DataDir) -> String {
 }
 
 fn missing(data: &DataDir, name: &str) -> Problem {
-    let splits =
-        data.track_splits().into_iter().map(IkatSplit::name).collect::<Vec<_>>().join(", ");
+    let splits = track_splits(data).into_iter().map(IkatSplit::name).collect::<Vec<_>>().join(", ");
     let topics = if splits.is_empty() {
         "no topics at all".to_owned()
     } else {
@@ -188,16 +170,16 @@ mod tests {
     fn files_are_found_in_the_folder_and_below_it() {
         let folder = tempfile::tempdir().unwrap();
         let data = DataDir::Folder(folder.path().to_owned());
-        assert!(data.track_splits().is_empty());
-        let topics = SAMPLE.track_file("2023_test_topics.json").unwrap().read().unwrap().bytes;
+        assert!(track_splits(&data).is_empty());
+        let topics = track_file(&SAMPLE, "2023_test_topics.json").unwrap().read().unwrap().bytes;
         fs::create_dir(folder.path().join("topics")).unwrap();
         fs::write(folder.path().join("topics/2023_test_topics.json"), &topics).unwrap();
         fs::write(folder.path().join("2024_test_topics.json"), &topics).unwrap();
-        assert_eq!(data.track_splits(), [IkatSplit::TEST_2023, split("2024")]);
-        assert_eq!(data.topics(IkatSplit::TEST_2023).unwrap().conversations.len(), 6);
-        let problem = data.topics(split("2024")).unwrap_err().to_string();
+        assert_eq!(track_splits(&data), [IkatSplit::TEST_2023, split("2024")]);
+        assert_eq!(read_topics(&data, IkatSplit::TEST_2023).unwrap().conversations.len(), 6);
+        let problem = read_topics(&data, split("2024")).unwrap_err().to_string();
         assert!(problem.contains("expected topics in the form of 2024"), "{problem}");
-        let problem = data.topics(split("2025")).unwrap_err().to_string();
+        let problem = read_topics(&data, split("2025")).unwrap_err().to_string();
         assert!(problem.contains("found only topics of 2023-test, 2024"), "{problem}");
     }
 
@@ -215,7 +197,7 @@ mod tests {
                 fs::create_dir_all(folder.path().join(name).parent().unwrap()).unwrap();
                 fs::write(folder.path().join(name), "").unwrap();
             }
-            let refused = data.check_track_files().unwrap_err().to_string();
+            let refused = check_track_files(&data).unwrap_err().to_string();
             for name in [one, other] {
                 assert!(refused.contains(&format!("/{name}`")), "{refused}");
             }
@@ -230,15 +212,15 @@ mod tests {
         for name in ["a.jsonl", "b.txt", "c.tsv", "2023_test_topics.json"] {
             fs::write(folder.path().join("passages").join(name), "").unwrap();
         }
-        let unread = data.unread_passage_files().unwrap();
+        let unread = unread_passage_files(&data).unwrap();
         let names: Vec<_> = unread.iter().map(|path| path.file_name().unwrap()).collect();
         assert_eq!(names, ["b.txt", "c.tsv"]);
     }
 
     #[test]
     fn the_sample_is_a_split_of_2023() {
-        assert_eq!(SAMPLE.track_splits(), [IkatSplit::TEST_2023]);
-        assert!(SAMPLE.topics(IkatSplit::TEST_2023).is_ok());
-        assert!(SAMPLE.topics(split("2025")).is_err());
+        assert_eq!(track_splits(&SAMPLE), [IkatSplit::TEST_2023]);
+        assert!(read_topics(&SAMPLE, IkatSplit::TEST_2023).is_ok());
+        assert!(read_topics(&SAMPLE, split("2025")).is_err());
     }
 }

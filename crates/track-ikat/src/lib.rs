@@ -5,9 +5,9 @@
 //! it. The formats changed every year; they are read into one model.
 //!
 //! ```
-//! use clariq_track_ikat::{IkatFolder, IkatSplit, SAMPLE, SystemClass};
+//! use clariq_track_ikat::{IkatSplit, SAMPLE, SystemClass, read_topics};
 //!
-//! let topics = SAMPLE.topics(IkatSplit::TEST_2023)?;
+//! let topics = read_topics(&SAMPLE, IkatSplit::TEST_2023)?;
 //! let conversation = &topics.conversations[0];
 //! let utterances = conversation.utterances(1, SystemClass::Automatic);
 //! assert_eq!(utterances.len(), 3, "the first turn, the response to it, and the second turn");
@@ -48,7 +48,7 @@ pub use answers::statement_number;
 pub use clariq_collections::SystemClass;
 pub use class::run_type;
 pub use collection::KIND;
-pub use folder::{IkatFolder, SAMPLE};
+pub use folder::{SAMPLE, read_topics};
 pub use opened::{Ikat, PASSAGES, STATEMENTS};
 pub use qrels::{
     JudgedPassages, citation_judgements, parse_statement_qrels, read_statement_qrels,

@@ -1,7 +1,10 @@
 //! The track's files, opened: the topics of all splits, and the documents that are ranked for their
 //! turns.
 
-use crate::folder::{IkatFolder, is_of_citations};
+use crate::folder::{
+    check_track_files, is_of_citations, passage_files, read_topics, track_file,
+    unread_passage_files,
+};
 use crate::splits::IkatSplit;
 use crate::topics::{IkatConversation, TopicFile};
 use clariq_collections::documents::{Bank, BankRow, read_all};
@@ -31,10 +34,10 @@ impl Ikat {
     /// Opens a folder: reads the topics of all splits that it has, and the passages. `keeper` stores
     /// the passages if they are too many for memory.
     pub fn open(data: DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
-        data.check_track_files()?;
+        check_track_files(&data)?;
         let topics = IkatSplit::ALL.iter().map(|split| {
-            let is_there = data.track_file(split.topics_file()).is_some();
-            Ok((split.as_split(), is_there.then(|| data.topics(*split)).transpose()?))
+            let is_there = track_file(&data, split.topics_file()).is_some();
+            Ok((split.as_split(), is_there.then(|| read_topics(&data, *split)).transpose()?))
         });
         let topics: PerSplit<Option<TopicFile>> = topics.collect::<Result<_, Error>>()?;
         let mut rows = Vec::new();
@@ -47,8 +50,8 @@ impl Ikat {
             }
         }
         let statements = Bank::new(rows, "");
-        let unread = data.unread_passage_files()?;
-        let files = data.passage_files()?;
+        let unread = unread_passage_files(&data)?;
+        let files = passage_files(&data)?;
         let passages = read_all(&files, keeper)?;
         let is_substitute = !files.is_empty() && files.iter().all(is_of_citations);
         Ok(Self { data, topics, statements, passages, is_substitute, unread })
@@ -59,7 +62,9 @@ impl Ikat {
         match &self.topics[split.as_split()] {
             Some(topics) => Ok(topics),
             // Reading the file again gives the error.
-            None => Err(self.data.topics(split).map_or_else(|error| error, |_| changed(split))),
+            None => {
+                Err(read_topics(&self.data, split).map_or_else(|error| error, |_| changed(split)))
+            }
         }
     }
 

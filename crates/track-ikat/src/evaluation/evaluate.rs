@@ -1,13 +1,14 @@
 //! The figures of a run: rankings and sets of statements, passages, and responses.
 
+use crate::folder::track_file;
 use crate::qrels::{
     GRADED_BY_MODEL, LabelKind, check_judged, check_judged_statements, check_turns, read_answers,
     to_qrels,
 };
 use crate::run::{Submission, SubmittedTurn};
 use crate::{
-    Ikat, IkatFolder, IkatSplit, STATEMENTS, TopicFile, Year, citation_judgements,
-    read_statement_qrels, statement_judgements,
+    Ikat, IkatSplit, STATEMENTS, TopicFile, Year, citation_judgements, read_statement_qrels,
+    statement_judgements,
 };
 use clariq_collections::evaluation::spelled_otherwise;
 use clariq_core::{DocId, Error, RequestId, bail};
@@ -68,7 +69,7 @@ impl IkatLabels {
             ..Self::default()
         };
         for &(name, kind) in split.labels {
-            let Some(file) = ikat.data.track_file(name) else { continue };
+            let Some(file) = track_file(&ikat.data, name) else { continue };
             match kind {
                 LabelKind::Organisers if labels.organisers.is_some() => {}
                 LabelKind::Organisers => {

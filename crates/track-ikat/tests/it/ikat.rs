@@ -7,8 +7,8 @@ use clariq_core::{Problem, Severity};
 use clariq_files::{Source, read_qrels};
 use clariq_track_ikat::run::{Submission, put_submission};
 use clariq_track_ikat::{
-    IkatFolder, SAMPLE, SystemClass, TopicFile, Year, citation_judgements, convert,
-    read_statement_qrels, statement_judgements,
+    SAMPLE, SystemClass, TopicFile, Year, citation_judgements, convert, read_statement_qrels,
+    statement_judgements,
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -169,7 +169,7 @@ fn without_lines(mut submission: Submission) -> Submission {
 }
 
 fn sample(name: &str) -> Source {
-    SAMPLE.track_file(name).unwrap()
+    SAMPLE.file(name).unwrap()
 }
 
 fn problems(value: &Value) -> Vec<Problem> {
