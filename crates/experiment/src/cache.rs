@@ -83,7 +83,8 @@ impl CacheEntry<'_> {
         }
         let made = make()?;
         // The cache is a convenience: a full disk must not stop a run that needs no file.
-        let _ = self.write(|file| write(&made, file));
+        let _ =
+            self.write(|file| write(&made, file).map_err(Error::io(IoAction::Write, &self.entry)));
         Ok(made)
     }
 
@@ -121,9 +122,9 @@ impl CacheEntry<'_> {
     }
 
     /// Writes the entry, and removes entries that were not used for long.
-    pub(crate) fn write(&self, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<()> {
+    pub(crate) fn write(&self, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
         let made = StagedFolder::create(&self.entry)?;
-        write(&made.path().join(self.file)).map_err(Error::io(IoAction::Write, &self.entry))?;
+        write(&made.path().join(self.file))?;
         commit(made)?;
         let _ = self.set_used();
         let folder = self.entry.parent().unwrap_or(Path::new("."));
@@ -216,6 +217,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let entry =
             |name: &str| CacheEntry { entry: folder.path().join(name), file: "f", what: "texts" };
+        let write_entry = |name: &str| {
+            let write = |file: &Path| {
+                fs::write(file, [0; 1000]).unwrap();
+                Ok(())
+            };
+            entry(name).write(write).unwrap();
+        };
         let list = || {
             let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap());
             let mut names: Vec<_> =
@@ -224,7 +232,7 @@ mod tests {
             names.concat()
         };
         for (name, age) in [("a", 3), ("b", 2), ("c", 1)] {
-            entry(name).write(|file| fs::write(file, [0; 1000])).unwrap();
+            write_entry(name);
             let then = SystemTime::now() - std::time::Duration::from_secs(3600 * age);
             set_used(&entry(name).entry, then).unwrap();
         }
@@ -234,7 +242,7 @@ mod tests {
         assert_eq!(list(), "abcz", "there is room for all");
         remove_unused(folder.path(), 2500, *FIRST_USE).unwrap();
         assert_eq!(list(), "acz", "`a` was read after `b`");
-        entry("d").write(|file| fs::write(file, [0; 1000])).unwrap();
+        write_entry("d");
         remove_unused(folder.path(), 10, *FIRST_USE).unwrap();
         assert_eq!(list(), "adz", "entries used by this process stay");
     }

@@ -319,8 +319,8 @@ impl<'a> RunWriter<'a> {
                 written.map_err(Error::io(IoAction::Write, Target::new(self.path).name()))?;
             }
             RunOutput::Files(writers) => {
-                for ((_, path, writer), lines) in writers.iter_mut().zip(&self.lines) {
-                    writer.write_all(lines).map_err(Error::io(IoAction::Write, &*path))?;
+                for ((.., writer), lines) in writers.iter_mut().zip(&self.lines) {
+                    writer.put(|out| out.write_all(lines))?;
                 }
             }
         }
@@ -337,8 +337,7 @@ impl<'a> RunWriter<'a> {
             }
             RunOutput::Files(writers) => {
                 for (index, (kind, path, mut writer)) in writers.into_iter().enumerate() {
-                    let written = self.input.put_end(index, &mut writer);
-                    written.map_err(Error::io(IoAction::Write, &path))?;
+                    writer.put(|out| self.input.put_end(index, out))?;
                     let file = writer.finish()?;
                     files.push(RecordedOutput { kind, path, file });
                 }

@@ -110,17 +110,11 @@ impl StagedFile {
     /// `.zst` is compressed.
     pub fn new(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Self> {
         let mut out = StagedWriter::create(path)?;
-        fill(&mut out).map_err(Error::io(IoAction::Write, path))?;
+        out.put(fill)?;
         out.finish()
     }
 
-    /// Makes an empty temporary file beside `path`, which is to be filled and flushed to the disk
-    /// before it is committed.
-    pub fn begin(path: &Path) -> Result<(fs::File, Self)> {
-        refuse_replacing(path)?;
-        Self::create(path).map_err(Error::io(IoAction::Write, path))
-    }
-
+    /// Makes an empty temporary file beside `path`.
     fn create(path: &Path) -> io::Result<(fs::File, Self)> {
         if path.is_dir() {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "a directory has that name"));
@@ -160,10 +154,16 @@ pub struct StagedWriter {
 impl StagedWriter {
     /// Makes an empty temporary file beside `path`. A name that ends in `.gz` or `.zst` is compressed.
     pub fn create(path: &Path) -> Result<Self> {
-        let (file, staged) = StagedFile::begin(path)?;
+        refuse_replacing(path)?;
+        let (file, staged) = StagedFile::create(path).map_err(Error::io(IoAction::Write, path))?;
         let out = OutputEncoder::new(file, &staged.path)
             .map_err(Error::io(IoAction::Write, &staged.path))?;
         Ok(Self { out, staged })
+    }
+
+    /// Writes through `fill`.
+    pub fn put(&mut self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        fill(&mut self.out).map_err(Error::io(IoAction::Write, &self.staged.path))
     }
 
     /// Flushes everything to the disk.
@@ -172,16 +172,6 @@ impl StagedWriter {
         let flushed = out.finish().and_then(|file| file.sync_all());
         flushed.map_err(Error::io(IoAction::Write, &staged.path))?;
         Ok(staged)
-    }
-}
-
-impl Write for StagedWriter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
     }
 }
 

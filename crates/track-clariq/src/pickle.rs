@@ -12,7 +12,7 @@ use crate::eval_table::{self, locate};
 use clariq_collections::DataDir;
 use clariq_core::{Checksum, Error, IoAction, bail, find_python, problem};
 use clariq_files::archive::Archive;
-use clariq_files::{Source, write_atomically};
+use clariq_files::{Source, StagedWriter};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::ops::ControlFlow;
@@ -83,23 +83,17 @@ fn convert(pickle: &Archive, depth: usize) -> Result<Option<PathBuf>, Error> {
             return Ok(None);
         }
     }
-    let mut failure = None;
-    let written = write_atomically(&path, |out| {
+    let mut out = StagedWriter::create(&path)?;
+    out.put(|out| {
         serde_json::to_writer(&mut *out, &header)?;
-        out.write_all(b"\n")?;
-        let read = unpickle(pickle, depth, &mut |line| {
-            out.write_all(line).map_err(Error::io(IoAction::Write, &path))?;
-            Ok(ControlFlow::Continue(()))
-        });
-        read.map_err(|error| {
-            failure = Some(error);
-            io::ErrorKind::Other.into()
-        })
-    });
-    match failure {
-        Some(error) => Err(error),
-        None => written.map(|()| Some(path)),
-    }
+        out.write_all(b"\n")
+    })?;
+    unpickle(pickle, depth, &mut |line| {
+        out.put(|out| out.write_all(line))?;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    out.finish()?.commit()?;
+    Ok(Some(path))
 }
 
 /// The file with the lines of a pickle: `dev_synthetic.pkl.jsonl.gz` beside

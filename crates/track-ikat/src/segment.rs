@@ -4,16 +4,15 @@
 //! MD5 of every passage. They only depend on the pages, and appear when all are complete.
 
 use crate::passages;
-use clariq_core::{Error, IoAction, Problem, ProblemKind, printable, problem};
-use clariq_files::{BoundedLines, Source, StagedFile, protect};
+use clariq_core::{Error, Problem, ProblemKind, printable, problem};
+use clariq_files::{BoundedLines, Source, StagedFile, StagedWriter, protect};
 use md5::{Digest, Md5};
 use rayon::prelude::*;
 use serde::Deserialize;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{BufWriter, Write};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Maximum length of a line in bytes, so that a file of another kind does not fill the memory.
 const LONGEST_LINE: u64 = 64 << 20;
@@ -149,41 +148,18 @@ fn segment_into(
             protect(path);
         }
     }
-    let outputs = [JSON_LINES, TRECWEB, HASHES].map(|name| SegmentOutput::begin(folder.join(name)));
+    let outputs =
+        [JSON_LINES, TRECWEB, HASHES].map(|name| StagedWriter::create(&folder.join(name)));
     let mut outputs = outputs.into_iter().collect::<Result<Vec<_>, _>>()?;
     let progress = segment_all(pages, &mut outputs, report)?;
-    let staged = outputs.into_iter().map(SegmentOutput::finish).collect::<Result<Vec<_>, _>>()?;
+    let staged = outputs.into_iter().map(StagedWriter::finish).collect::<Result<Vec<_>, _>>()?;
     staged.into_iter().try_for_each(StagedFile::commit)?;
     Ok(progress)
 }
 
-/// A file that is being written.
-struct SegmentOutput {
-    path: PathBuf,
-    out: BufWriter<fs::File>,
-    staged: StagedFile,
-}
-
-impl SegmentOutput {
-    fn begin(path: PathBuf) -> Result<Self, Error> {
-        let (file, staged) = StagedFile::begin(&path)?;
-        Ok(Self { path, out: BufWriter::new(file), staged })
-    }
-
-    fn write(&mut self, content: &str) -> Result<(), Error> {
-        self.out.write_all(content.as_bytes()).map_err(Error::io(IoAction::Write, &self.path))
-    }
-
-    fn finish(mut self) -> Result<StagedFile, Error> {
-        let done = self.out.flush().and_then(|()| self.out.get_ref().sync_all());
-        done.map_err(Error::io(IoAction::Write, &self.path))?;
-        Ok(self.staged)
-    }
-}
-
 fn segment_all(
     pages: &[Source],
-    outputs: &mut [SegmentOutput],
+    outputs: &mut [StagedWriter],
     report: &mut dyn FnMut(SegmentCounts),
 ) -> Result<SegmentCounts, Error> {
     let mut progress = SegmentCounts::default();
@@ -204,7 +180,7 @@ fn segment_all(
                 let cut = cut.map_err(Error::Problem)?;
                 for (output, content) in outputs.iter_mut().zip([&cut.json, &cut.web, &cut.hashes])
                 {
-                    output.write(content)?;
+                    output.put(|out| out.write_all(content.as_bytes()))?;
                 }
                 progress.pages += 1;
                 progress.passages += cut.passages;

@@ -2,10 +2,12 @@
 //! are mapped into memory.
 
 use crate::cache::CacheEntry;
-use clariq_core::{Checksum, Error, Kept, MakeKept, Observer, Progress, Result, SharedBytes};
+use clariq_core::{
+    Checksum, Error, IoAction, Kept, MakeKept, Observer, Progress, Result, SharedBytes,
+};
 use clariq_index::map_file;
 use std::fs::File;
-use std::io::{self, BufWriter, Write as _};
+use std::io::{BufWriter, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,25 +27,21 @@ pub(super) fn kept(
         progress(kept.documents as u64);
         return Ok(found);
     }
-    let mut failed = None;
     let written = entry.write(|path| {
-        let mut out = BufWriter::new(File::create(path)?);
-        make(&mut out, progress).map_err(|error| {
-            let found = error.to_string();
-            failed = Some(error);
-            io::Error::other(found)
-        })?;
-        out.flush()
+        let refused = Error::io(IoAction::Write, path);
+        let mut out = BufWriter::new(File::create(path).map_err(&refused)?);
+        make(&mut out, progress)?;
+        out.flush().map_err(refused)
     });
-    match failed {
+    match written {
+        Ok(()) => {
+            if let Ok(Some(found)) = entry.read(|path| map_file(path).ok()) {
+                return Ok(found);
+            }
+        }
         // The cache is a convenience: a full disk must not stop a run that needs no file.
-        None | Some(Error::Io { .. }) => {}
-        Some(error) => return Err(error),
-    }
-    if written.is_ok()
-        && let Ok(Some(found)) = entry.read(|path| map_file(path).ok())
-    {
-        return Ok(found);
+        Err(Error::Io { .. }) => {}
+        Err(error) => return Err(error),
     }
     in_memory(make, progress)
 }
@@ -58,7 +56,7 @@ pub(super) fn in_memory(make: MakeKept, progress: Progress) -> Result<SharedByte
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_core::{IoAction, ModelKind, ModelName, Silent, problem};
+    use clariq_core::{ModelKind, ModelName, Silent, problem};
     use std::fs;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
