@@ -1,4 +1,4 @@
-//! Values that files write as texts or as numbers.
+//! Values that files write in several forms: as texts or as numbers, as one text or several.
 
 use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 use std::fmt;
@@ -74,6 +74,21 @@ impl<'de> Deserialize<'de> for TextOrNumber {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::read(deserializer, "a text or a number")
     }
+}
+
+/// Reads a text or a list of texts; a missing value is an empty list.
+pub fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(serde::Deserialize)]
+    #[serde(untagged)]
+    enum OneOrMany {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match Option::deserialize(deserializer)? {
+        None => Vec::new(),
+        Some(OneOrMany::One(text)) => vec![text],
+        Some(OneOrMany::Many(texts)) => texts,
+    })
 }
 
 /// An id, which JSON may have as a text or as a whole number.

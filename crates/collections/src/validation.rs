@@ -57,6 +57,19 @@ pub struct Validation {
     pub notes: Vec<String>,
 }
 
+impl Validation {
+    /// The verdict of a program that refuses a file for any error.
+    pub fn new(official: Findings, let_through: Findings, answered: usize) -> Self {
+        let verdict = if official.has_errors() {
+            OfficialVerdict::Error
+        } else {
+            let warnings = official.iter().map(|finding| finding.count).sum();
+            OfficialVerdict::Accepted { warnings }
+        };
+        Self { verdict, official, let_through, answered, notes: Vec::new() }
+    }
+}
+
 /// The fields of the first line that is not blank: two in a need file, six in a TREC run.
 pub fn first_fields(input: &FileContent) -> Vec<&[u8]> {
     let mut lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);

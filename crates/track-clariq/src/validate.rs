@@ -8,7 +8,7 @@ use crate::official_scores::score_column;
 use crate::text_run::{NOT_IN_THE_BANK, is_text_run, parse_text_run};
 use clariq_collections::documents::Bank;
 use clariq_collections::validation::{
-    FileCheck, OfficialVerdict, Validation, ValidationOptions, first_fields, topics_of,
+    FileCheck, Validation, ValidationOptions, first_fields, topics_of,
 };
 use clariq_collections::{Collection, DataDir};
 use clariq_core::{Error, Findings, RequestId, bail, count_of, one_or, problem};
@@ -106,11 +106,6 @@ fn check_text_run(
                 .add(problem!(at, "every question of a context once", found, hint).warning());
         }
     }
-    let verdict = if official.has_errors() {
-        OfficialVerdict::Error
-    } else {
-        OfficialVerdict::Accepted { warnings: 0 }
-    };
     let mut notes = Vec::new();
     if let Some(file) = conversations {
         check_contexts(&contexts, file, &input.name, &mut let_through)?;
@@ -123,7 +118,7 @@ fn check_text_run(
             one_or(contexts.len(), "is", "are")
         ));
     }
-    Ok(Validation { verdict, official, let_through, answered: contexts.len(), notes })
+    Ok(Validation { notes, ..Validation::new(official, let_through, contexts.len()) })
 }
 
 /// Finds the contexts of a file of conversations without a prediction, and predictions for others. The
@@ -183,6 +178,7 @@ fn check_needs(
 mod tests {
     use super::*;
     use clariq_collections::documents::BankRow;
+    use clariq_collections::validation::OfficialVerdict;
     use clariq_core::Severity;
 
     const SCORE: &str = "every score of a topic once";

@@ -9,9 +9,7 @@
 use crate::domains::Domain;
 use crate::submission::GivenResponse;
 use crate::tasks::{Answerability, MtragTask};
-use clariq_collections::evaluation::{
-    ASKS_FROM, DECISION_COLUMNS, ScoreCell, ScoreTable, decision_rows,
-};
+use clariq_collections::evaluation::{ASKS_FROM, DECISION_COLUMNS, ScoreTable, decision_rows};
 use clariq_core::RequestId;
 use clariq_eval::{Decision, best_threshold};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -56,10 +54,8 @@ pub(crate) fn by_best_score(
     if domains.len() < 2 {
         return None;
     }
-    let mut rows = Vec::new();
-    let mut pooled = Vec::new();
-    for (domain, scored) in &domains {
-        let others = domains.iter().filter(|(other, _)| *other != domain);
+    let rule = |domain: Domain| {
+        let others = domains.iter().filter(|(other, _)| **other != domain);
         let others: Vec<(bool, f64)> =
             others.flat_map(|(_, scored)| scored).map(|it| (it.label, it.score)).collect();
         let threshold = best_threshold(&others);
@@ -70,26 +66,15 @@ pub(crate) fn by_best_score(
         } else {
             format!("best score up to {:.3}", -threshold)
         };
-        let decisions = decide(scored, threshold);
-        rows.extend(decision_rows(domain.name(), &name, &decisions));
-        pooled.extend(decisions);
-    }
-    rows.extend(decision_rows(ALL, "best score", &pooled));
-    Some(table(rows))
+        (name, threshold)
+    };
+    Some(table(&domains, "best score", rule))
 }
 
 /// The decisions of a need file.
 pub(crate) fn by_need(tasks: &[MtragTask], needs: &HashMap<&RequestId, f64>) -> ScoreTable {
     let domains = by_domain(tasks, |id| needs.get(id).copied().unwrap_or(0.0));
-    let mut rows = Vec::new();
-    let mut pooled = Vec::new();
-    for (domain, scored) in &domains {
-        let decisions = decide(scored, ASKS_FROM);
-        rows.extend(decision_rows(domain.name(), "need file", &decisions));
-        pooled.extend(decisions);
-    }
-    rows.extend(decision_rows(ALL, "need file", &pooled));
-    table(rows)
+    table(&domains, "need file", |_| ("need file".to_owned(), ASKS_FROM))
 }
 
 /// True if a response ends with a question. The organisers have a language model decide whether it asks
@@ -112,15 +97,8 @@ pub(crate) fn by_response(
         |id: &RequestId| f64::from(u8::from(responses.get(id).is_some_and(|it| asks(&it.text))));
     let mut domains = by_domain(tasks, score);
     domains.retain(|domain, _| answered.contains(domain));
-    let mut rows = Vec::new();
-    let mut pooled = Vec::new();
-    for (domain, scored) in &domains {
-        let decisions = decide(scored, 1.0);
-        rows.extend(decision_rows(domain.name(), ENDS_WITH_A_QUESTION, &decisions));
-        pooled.extend(decisions);
-    }
-    rows.extend(decision_rows(ALL, ENDS_WITH_A_QUESTION, &pooled));
-    (!domains.is_empty()).then(|| ScoreTable { name: "responses", ..table(rows) })
+    let table = table(&domains, ENDS_WITH_A_QUESTION, |_| (ENDS_WITH_A_QUESTION.to_owned(), 1.0));
+    (!domains.is_empty()).then_some(ScoreTable { name: "responses", ..table })
 }
 
 fn decide(scored: &[Scored], threshold: f64) -> Vec<Decision> {
@@ -129,7 +107,22 @@ fn decide(scored: &[Scored], threshold: f64) -> Vec<Decision> {
     scored.iter().map(decide).collect()
 }
 
-fn table(rows: Vec<Vec<ScoreCell>>) -> ScoreTable {
+/// The decisions in each domain by the rule that it has, and those of all domains. A rule has a name, and the
+/// lowest score that asks.
+fn table(
+    domains: &BTreeMap<Domain, Vec<Scored>>,
+    name_of_all: &str,
+    rule: impl Fn(Domain) -> (String, f64),
+) -> ScoreTable {
+    let mut rows = Vec::new();
+    let mut pooled = Vec::new();
+    for (domain, scored) in domains {
+        let (name, threshold) = rule(*domain);
+        let decisions = decide(scored, threshold);
+        rows.extend(decision_rows(domain.name(), &name, &decisions));
+        pooled.extend(decisions);
+    }
+    rows.extend(decision_rows(ALL, name_of_all, &pooled));
     let header = [&["domain", "ask"][..], &DECISION_COLUMNS].concat();
     ScoreTable { name: "asking", header, rows }
 }

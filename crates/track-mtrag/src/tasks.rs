@@ -3,6 +3,7 @@
 
 use crate::domains::Domain;
 use clariq_collections::documents::is_id;
+use clariq_collections::text_or_number::texts;
 use clariq_core::{Location, Problem, RequestId, Speaker, Utterance, parse_python_json, problem};
 use clariq_files::{FileContent, MOST_LINES, Sink, has_few_lines, shorten, until_too_many_errors};
 use serde::Deserialize;
@@ -117,12 +118,12 @@ struct TaskLine {
     contexts: Option<Vec<ReferenceObject>>,
     #[serde(default)]
     targets: Option<Vec<Message>>,
-    #[serde(default)]
-    answerability: Option<Labels>,
-    #[serde(default, rename = "Question Type")]
-    question_types: Option<Labels>,
-    #[serde(default, rename = "Multi-Turn")]
-    relations: Option<Labels>,
+    #[serde(default, deserialize_with = "texts")]
+    answerability: Vec<String>,
+    #[serde(default, deserialize_with = "texts", rename = "Question Type")]
+    question_types: Vec<String>,
+    #[serde(default, deserialize_with = "texts", rename = "Multi-Turn")]
+    relations: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -137,24 +138,6 @@ struct ReferenceObject {
     #[serde(default)]
     text: Option<String>,
     title: Option<String>,
-}
-
-/// One label or several.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Labels {
-    One(String),
-    Several(Vec<String>),
-}
-
-impl Labels {
-    fn names(labels: Option<Self>) -> Vec<String> {
-        match labels {
-            None => Vec::new(),
-            Some(Self::One(label)) => vec![label],
-            Some(Self::Several(labels)) => labels,
-        }
-    }
 }
 
 /// The text of a passage. The passages of references begin with their titles.
@@ -249,9 +232,9 @@ fn read_task(
     }
     let mut task = MtragTask::new(&id, domain, said);
     task.collection = line.collection;
-    task.answerability = answerability(&Labels::names(line.answerability), at, sink);
-    task.question_types = Labels::names(line.question_types);
-    task.relations = Labels::names(line.relations);
+    task.answerability = answerability(&line.answerability, at, sink);
+    task.question_types = line.question_types;
+    task.relations = line.relations;
     task.targets = line.targets.unwrap_or_default().into_iter().map(|target| target.text).collect();
     task.contexts = contexts.iter().map(|context| context.id.clone()).collect();
     Ok((task, contexts))

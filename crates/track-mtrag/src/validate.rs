@@ -10,8 +10,8 @@ use crate::ids::key;
 use crate::opened::Mtrag;
 use crate::submission::{again, is_submission};
 use crate::tasks::MtragTask;
+use clariq_collections::Validation;
 use clariq_collections::validation::check_run;
-use clariq_collections::{OfficialVerdict, Validation};
 use clariq_core::{Error, Findings, Location, Problem, count_of, parse_python_json, problem};
 use clariq_files::{FileContent, Source, shorten};
 use serde_json::{Map, Value};
@@ -92,18 +92,8 @@ impl<'a> SubmissionCheck<'a> {
 
     fn finish(self) -> Validation {
         let answered = self.seen.iter().filter(|id| self.tasks.contains_key(*id)).count();
-        let warnings = self.official.iter().map(|finding| finding.count).sum();
-        Validation {
-            verdict: if self.official.has_errors() {
-                OfficialVerdict::Error
-            } else {
-                OfficialVerdict::Accepted { warnings }
-            },
-            official: self.official,
-            let_through: self.let_through,
-            answered,
-            notes: vec![format!("note: {}: checked as a file of {}", self.input.name, self.task)],
-        }
+        let notes = vec![format!("note: {}: checked as a file of {}", self.input.name, self.task)];
+        Validation { notes, ..Validation::new(self.official, self.let_through, answered) }
     }
 
     /// Adds a problem for which the program refuses the file.

@@ -1,6 +1,7 @@
 //! The names of the keys and columns of documents: the usual ones, or those that a person has given.
 
 use crate::DataDir;
+use crate::text_or_number::texts;
 use clariq_core::{Error, Problem, problem};
 use clariq_files::columns::{Role, TextColumns};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source, shorten};
@@ -33,23 +34,8 @@ pub(super) struct NamedKeys {
     /// The column of the id.
     pub(super) id: String,
     /// The columns whose texts, with blanks between them, are the text.
-    pub(super) text: OneOrMany,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
-pub(super) enum OneOrMany {
-    One(String),
-    Many(Vec<String>),
-}
-
-impl OneOrMany {
-    pub(super) fn names(&self) -> &[String] {
-        match self {
-            Self::One(name) => std::slice::from_ref(name),
-            Self::Many(names) => names,
-        }
-    }
+    #[serde(deserialize_with = "texts")]
+    pub(super) text: Vec<String>,
 }
 
 /// `collection.toml`.
@@ -73,7 +59,7 @@ impl DocumentForm {
             let expected = "a table [documents] with the keys `id` and `text`";
             Problem::of_serde((&*input.name, line), error.message(), expected).hint(NAMES_HINT)
         })?;
-        if named.documents.text.names().is_empty() {
+        if named.documents.text.is_empty() {
             let problem = problem!(&*input.name, "a key with a text in `text`", "none", NAMES_HINT);
             return Err(problem.into());
         }
@@ -117,7 +103,7 @@ impl DocumentForm {
                 }
             },
             Some(named) => {
-                let given = TextColumns::given(fields, &named.id, named.text.names());
+                let given = TextColumns::given(fields, &named.id, &named.text);
                 Some(given.map_err(|missing| {
                     let names: Vec<&str> = fields.iter().map(AsRef::as_ref).collect();
                     let found = format!("`{}`", shorten(&names.join("`, `")));

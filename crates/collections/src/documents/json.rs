@@ -121,7 +121,7 @@ impl<'o> DocumentKeys<'o> {
                 let expected = format!("a key `{}`, which `{NAMES_FILE}` names", named.id);
                 return Err(Box::new(problem!(at, expected, (without_key("it", object)))));
             };
-            let names = named.text.names();
+            let names = &named.text;
             let texts: Vec<_> = names.iter().filter_map(|name| object.get(name)).collect();
             if texts.is_empty() {
                 let names = names.join("` or `");

@@ -1,6 +1,6 @@
 //! The check of a TREC run against the requests and the documents of a collection.
 
-use super::{OfficialVerdict, Validation};
+use super::Validation;
 use crate::evaluation::spelling::{meant_in, shown};
 use crate::{Collection, Split};
 use clariq_core::{Documents, Error, Findings, Problem, RequestId, Severity, problem};
@@ -70,18 +70,7 @@ impl<'a> FileCheck<'a> {
             self.refuse(problem!((self.file, 1), "answers to topics of the split", found, hint));
         }
         self.note_missing_topics();
-        let is_refused = self.official.has_errors();
-        Validation {
-            verdict: if is_refused {
-                OfficialVerdict::Error
-            } else {
-                OfficialVerdict::Accepted { warnings: 0 }
-            },
-            official: self.official,
-            let_through: self.let_through,
-            answered: self.answered.len(),
-            notes: Vec::new(),
-        }
+        Validation::new(self.official, self.let_through, self.answered.len())
     }
 
     /// Adds a problem for which the official program refuses the file.
