@@ -72,7 +72,6 @@ impl Validation {
 
 /// The fields of the first line that is not blank: two in a need file, six in a TREC run.
 pub fn first_fields(input: &FileContent) -> Vec<&[u8]> {
-    let mut lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
+    let first = input.filled_lines().next().map_or(&b""[..], |(_, line)| line);
     first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect()
 }

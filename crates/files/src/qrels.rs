@@ -170,7 +170,7 @@ fn two_grades(
 /// that ends with a grade.
 fn first_fields(input: &FileContent) -> usize {
     let (_, plain) = first_line(input);
-    let mut lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut lines = input.filled_lines().map(|(_, line)| line);
     let first = match plain {
         "" => lines.find(|line| ends_with_grade(line)).unwrap_or_default(),
         plain => plain.as_bytes(),

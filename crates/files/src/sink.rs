@@ -71,6 +71,23 @@ pub fn has_few_lines(input: &FileContent, most: usize, sink: Sink) -> bool {
     lines <= most
 }
 
+/// Calls `each` with every line that is not blank, and its place, until there are too many errors.
+pub fn for_each_filled_line(
+    input: &FileContent,
+    sink: Sink,
+    mut each: impl FnMut((&str, u64), &[u8], Sink),
+) {
+    if !has_few_lines(input, MOST_LINES, sink) {
+        return;
+    }
+    let mut lines = input.filled_lines();
+    until_too_many_errors(&input.name, sink, |sink| {
+        let Some((number, line)) = lines.next() else { return ControlFlow::Break(()) };
+        each((&*input.name, number), line, sink);
+        ControlFlow::Continue(())
+    });
+}
+
 /// The problem of a field that is not UTF-8.
 pub fn not_utf8(at: impl Into<Location>, column: &str, bytes: &[u8]) -> Problem {
     let found = format!("{:?} in `{column}`", shorten(&String::from_utf8_lossy(bytes)));

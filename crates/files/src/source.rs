@@ -61,6 +61,12 @@ impl FileContent {
     pub fn of_text(name: &str, bytes: Vec<u8>) -> Result<Self> {
         Ok(Self { name: name.to_owned(), bytes: into_text(name, bytes)?.into() })
     }
+
+    /// The lines that are not blank, without ASCII white space around them, and their numbers.
+    pub fn filled_lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let lines = self.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+        (1..).zip(lines).filter(|(_, line)| !line.is_empty())
+    }
 }
 
 impl Source {

@@ -2,10 +2,9 @@
 //! `|user|: what did he do?`.
 
 use crate::ids::key;
-use crate::tasks::for_each_line;
 use clariq_collections::documents::is_id;
 use clariq_core::{Utterance, parse_python_json, problem};
-use clariq_files::{FileContent, Sink, shorten};
+use clariq_files::{FileContent, Sink, for_each_filled_line, shorten};
 use serde::Deserialize;
 use std::collections::HashMap;
 
@@ -22,23 +21,25 @@ struct FormLine {
 pub(crate) fn parse(input: &FileContent, sink: Sink) -> Vec<(String, Vec<Utterance>)> {
     let mut requests = Vec::new();
     let mut texts: HashMap<String, String> = HashMap::new();
-    for_each_line(input, sink, |at, line, sink| match parse_python_json::<FormLine>(&at, line) {
-        Ok(FormLine { id, text }) if is_id(&id) => match texts.get(&key(&id)) {
-            Some(first) if *first == text => {}
-            Some(_) => {
-                let found = format!("`{id}` with another one before");
-                sink(problem!(at, "one text for every id", found, FORM));
+    for_each_filled_line(input, sink, |at, line, sink| {
+        match parse_python_json::<FormLine>(at, line) {
+            Ok(FormLine { id, text }) if is_id(&id) => match texts.get(&key(&id)) {
+                Some(first) if *first == text => {}
+                Some(_) => {
+                    let found = format!("`{id}` with another one before");
+                    sink(problem!(at, "one text for every id", found, FORM));
+                }
+                None => {
+                    texts.insert(key(&id), text.clone());
+                    requests.push((id, utterances(&text)));
+                }
+            },
+            Ok(FormLine { id, .. }) => {
+                let found = format!("`{}`", shorten(&id));
+                sink(problem!(at, "an id without blanks", found, FORM));
             }
-            None => {
-                texts.insert(key(&id), text.clone());
-                requests.push((id, utterances(&text)));
-            }
-        },
-        Ok(FormLine { id, .. }) => {
-            let found = format!("`{}`", shorten(&id));
-            sink(problem!(at, "an id without blanks", found, FORM));
+            Err(problem) => sink(problem.hint(FORM)),
         }
-        Err(problem) => sink(problem.hint(FORM)),
     });
     requests
 }

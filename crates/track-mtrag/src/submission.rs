@@ -2,9 +2,8 @@
 
 use crate::domains::Domain;
 use crate::ids::key;
-use crate::tasks::for_each_line;
 use clariq_core::{DocId, Error, Location, Problem, RequestId, bail, parse_python_json, problem};
-use clariq_files::{FileContent, Run, RunLine, Source, shorten, strictly};
+use clariq_files::{FileContent, Run, RunLine, Source, for_each_filled_line, shorten, strictly};
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 
@@ -82,7 +81,7 @@ pub(crate) fn is_submission(input: &FileContent) -> bool {
 }
 
 /// The problem of a request that is answered a second time.
-pub(crate) fn again(at: &Location, id: &str) -> Problem {
+pub(crate) fn again(at: impl Into<Location>, id: &str) -> Problem {
     let found = format!("`{}` again", shorten(id));
     problem!(at, "every request once", found, "leave one of the two lines out")
 }
@@ -130,12 +129,12 @@ impl MtragSubmission {
         let mut answers = Vec::new();
         let mut seen = HashSet::new();
         strictly(|sink| {
-            for_each_line(input, sink, |at, line, sink| {
-                match parse_python_json::<AnswerLine>(&at, line) {
+            for_each_filled_line(input, sink, |at, line, sink| {
+                match parse_python_json::<AnswerLine>(at, line) {
                     Ok(answer) if seen.insert(key(&answer.task_id)) => {
-                        answers.push(SubmittedTask::new(answer, at.line.unwrap_or(0)));
+                        answers.push(SubmittedTask::new(answer, at.1));
                     }
-                    Ok(answer) => sink(again(&at, &answer.task_id)),
+                    Ok(answer) => sink(again(at, &answer.task_id)),
                     Err(problem) => sink(*problem),
                 }
             });

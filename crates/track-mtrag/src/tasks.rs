@@ -4,11 +4,10 @@
 use crate::domains::Domain;
 use clariq_collections::documents::is_id;
 use clariq_collections::text_or_number::texts;
-use clariq_core::{Location, Problem, RequestId, Speaker, Utterance, parse_python_json, problem};
-use clariq_files::{FileContent, MOST_LINES, Sink, has_few_lines, shorten, until_too_many_errors};
+use clariq_core::{Problem, RequestId, Speaker, Utterance, parse_python_json, problem};
+use clariq_files::{FileContent, Sink, for_each_filled_line, shorten};
 use serde::Deserialize;
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 const FORM: &str = "a line is {\"task_id\": …, \"Collection\": …, \"input\": [{\"speaker\": \"user\", \"text\": …}, …], …}";
 
@@ -148,43 +147,24 @@ pub(crate) fn passage_text(title: Option<&str>, text: &str) -> String {
     }
 }
 
-/// Calls `each` with every line that is not blank, and its number.
-pub(crate) fn for_each_line(
-    input: &FileContent,
-    sink: Sink,
-    mut each: impl FnMut(Location, &[u8], Sink),
-) {
-    if !has_few_lines(input, MOST_LINES, sink) {
-        return;
-    }
-    let mut lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii));
-    until_too_many_errors(&input.name, sink, |sink| {
-        let Some((number, line)) = lines.next() else { return ControlFlow::Break(()) };
-        if !line.is_empty() {
-            each(Location::line(&*input.name, number), line, sink);
-        }
-        ControlFlow::Continue(())
-    });
-}
-
 /// Reads the valid tasks of a file. Every problem goes to `sink`.
 pub(crate) fn parse(input: &FileContent, sink: Sink) -> TaskFile {
     let mut file = TaskFile::default();
-    let mut first_lines: HashMap<String, Option<u64>> = HashMap::new();
-    for_each_line(input, sink, |at, line, sink| {
-        let parsed = parse_python_json::<TaskLine>(&at, line);
+    let mut first_lines: HashMap<String, u64> = HashMap::new();
+    for_each_filled_line(input, sink, |at, line, sink| {
+        let parsed = parse_python_json::<TaskLine>(at, line);
         let task = match parsed.map_err(|problem| problem.hint(FORM)) {
-            Ok(line) => read_task(line, &at, sink),
+            Ok(line) => read_task(line, at, sink),
             Err(problem) => Err(problem),
         };
         match task {
             Ok((task, contexts)) => {
                 let key = crate::ids::key(task.id.as_str());
-                if let Some(first) = first_lines.get(&key).copied().flatten() {
+                if let Some(first) = first_lines.get(&key) {
                     let found = format!("`{}`, which is on line {first} already", task.id);
                     return sink(problem!(at, "an id that no other task has", found, FORM));
                 }
-                first_lines.insert(key, at.line);
+                first_lines.insert(key, at.1);
                 file.tasks.push(task);
                 file.contexts.extend(contexts);
             }
@@ -196,7 +176,7 @@ pub(crate) fn parse(input: &FileContent, sink: Sink) -> TaskFile {
 
 fn read_task(
     line: TaskLine,
-    at: &Location,
+    at: (&str, u64),
     sink: Sink,
 ) -> Result<(MtragTask, Vec<TaskContext>), Problem> {
     let id = line.task_id;
@@ -228,7 +208,7 @@ fn read_task(
             return Err(problem!(at, "passage ids without blanks", found, FORM));
         }
         let text = passage_text(title.as_deref(), text.as_deref().unwrap_or_default());
-        contexts.push(TaskContext { domain, id: document_id, text, line: at.line.unwrap_or(0) });
+        contexts.push(TaskContext { domain, id: document_id, text, line: at.1 });
     }
     let mut task = MtragTask::new(&id, domain, said);
     task.collection = line.collection;
@@ -241,7 +221,7 @@ fn read_task(
 }
 
 /// The domain of a `Collection`; a problem lists the known ones.
-pub(crate) fn domain_of(collection: &str, at: &Location) -> Result<Domain, Problem> {
+fn domain_of(collection: &str, at: (&str, u64)) -> Result<Domain, Problem> {
     Domain::of(collection).ok_or_else(|| {
         let names = Domain::ALL.map(Domain::name).join(", ");
         let found = format!("`{}`", shorten(collection));
@@ -251,7 +231,7 @@ pub(crate) fn domain_of(collection: &str, at: &Location) -> Result<Domain, Probl
 
 /// The only label, if there is one. No figure but that of the question whether to ask depends on it,
 /// so that another one is a warning.
-fn answerability(labels: &[String], at: &Location, sink: Sink) -> Option<Answerability> {
+fn answerability(labels: &[String], at: (&str, u64), sink: Sink) -> Option<Answerability> {
     let [label] = labels else { return None };
     let known = Answerability::ALL.into_iter().find(|known| known.name() == label);
     if known.is_none() {

@@ -64,9 +64,9 @@ impl<'a> SubmissionCheck<'a> {
         tasks: &'a HashMap<String, &'a MtragTask>,
         has_input: bool,
     ) -> Self {
-        let lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-        let objects =
-            lines.filter_map(|line| parse_python_json::<Map<String, Value>>("", line).ok());
+        let objects = input
+            .filled_lines()
+            .filter_map(|(_, line)| parse_python_json::<Map<String, Value>>("", line).ok());
         let mut predicts = false;
         let mut retrieves = false;
         for line in objects {
@@ -116,8 +116,7 @@ impl<'a> SubmissionCheck<'a> {
 
     fn check_lines(&mut self) {
         let input = self.input;
-        let lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii));
-        for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
+        for (number, line) in input.filled_lines() {
             let at = Location::line(&*input.name, number);
             match parse_python_json::<Value>(&at, line) {
                 Ok(Value::Object(line)) => self.check_line(&at, &line),

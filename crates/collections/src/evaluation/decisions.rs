@@ -55,9 +55,9 @@ pub struct ReadNeeds {
 
 /// True for a need file: the first line that is no comment has two fields.
 pub fn is_need_file(input: &FileContent) -> bool {
-    let lines = || input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let plain = lines().find(|line| !line.is_empty() && !line.starts_with(b"#"));
-    let first = plain.or_else(|| lines().find(|line| !line.is_empty())).unwrap_or_default();
+    let lines = || input.filled_lines().map(|(_, line)| line);
+    let plain = lines().find(|line| !line.starts_with(b"#"));
+    let first = plain.or_else(|| lines().next()).unwrap_or_default();
     first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).count() == 2
 }
 

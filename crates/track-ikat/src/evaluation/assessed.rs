@@ -72,7 +72,6 @@ impl Matches {
         for (number, line) in (1_u64..).zip(input.bytes.split(|&byte| byte == b'\n')) {
             let at = (&*input.name, number);
             let line = str::from_utf8(line).map_err(|_| not_utf8(at, "nugget", line))?;
-            let line = line.trim_end_matches('\r');
             if line.trim().is_empty() {
                 continue;
             }

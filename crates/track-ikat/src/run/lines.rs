@@ -4,11 +4,10 @@ use super::{RankedPassage, RankedStatement, Response, Submission, SubmittedTurn,
 use crate::topics::Year;
 use clariq_collections::entries::Entries;
 use clariq_core::{Location, Problem, ProblemKind, parse_json, problem};
-use clariq_files::{FileContent, MOST_LINES, Sink, has_few_lines, until_too_many_errors};
+use clariq_files::{FileContent, Sink, for_each_filled_line};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::cell::LazyCell;
-use std::ops::ControlFlow;
 
 /// The hint of a problem in a line.
 pub(crate) const FORM: &str = "a line has metadata, turn_id, responses and references";
@@ -58,20 +57,10 @@ impl From<Entries<f64>> for PassageScores {
 /// Reads the valid lines. The problems of other lines go to `sink`.
 pub(crate) fn read_lines(input: &FileContent, sink: Sink) -> Vec<TurnLine> {
     let mut lines = Vec::new();
-    if !has_few_lines(input, MOST_LINES, sink) {
-        return lines;
-    }
     let hint = LazyCell::new(|| hint_of(input, FORM));
-    let mut texts = (1..).zip(input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii));
-    until_too_many_errors(&input.name, sink, |sink| {
-        let Some((number, text)) = texts.next() else { return ControlFlow::Break(()) };
-        if !text.is_empty() {
-            match parse_json::<TurnLine>((&*input.name, number), text) {
-                Ok(line) => lines.push(TurnLine { number, ..line }),
-                Err(problem) => sink(problem.hint(*hint)),
-            }
-        }
-        ControlFlow::Continue(())
+    for_each_filled_line(input, sink, |at, text, sink| match parse_json::<TurnLine>(at, text) {
+        Ok(line) => lines.push(TurnLine { number: at.1, ..line }),
+        Err(problem) => sink(problem.hint(*hint)),
     });
     lines
 }
