@@ -1,6 +1,6 @@
 //! The location of a collection's files: a folder, or a sample inside the program.
 
-use crate::documents::{PACKED, is_description, is_unpacked, two_files};
+use crate::documents::{PACKED, has_ending, is_description, is_unpacked, lower_name, two_files};
 use clariq_core::{Error, ProblemKind, problem};
 use clariq_files::Source;
 use std::fmt;
@@ -51,11 +51,8 @@ pub(crate) fn may_hold_data(path: &Path) -> bool {
         ".yaml",
         ".yml",
     ];
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let plain = PACKED.iter().rev().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
-    !is_description(path)
-        && !OF_SYSTEMS.contains(&&*name)
-        && !ENDINGS.iter().any(|ending| plain.ends_with(ending))
+    let name = lower_name(path);
+    !is_description(path) && !OF_SYSTEMS.contains(&&*name) && !has_ending(path, &ENDINGS)
 }
 
 /// A folder with the files of a collection.

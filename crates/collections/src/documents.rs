@@ -16,7 +16,10 @@ mod trec_web;
 pub use bank::{Bank, BankRow};
 pub use files::document_files;
 pub use files::{DocumentFileKind, DocumentFolder, PACKED, entries, packing_not_read};
-pub(crate) use files::{Listings, each_once, is_description, is_unpacked, two_files};
+pub(crate) use files::{
+    Listings, each_once, has_ending, is_description, is_unpacked, lower_name, two_files,
+    without_packing,
+};
 pub use form::DocumentForm;
 pub(crate) use form::NAMES_HINT;
 pub(crate) use read::read_unique;

@@ -6,6 +6,7 @@
 //! refused.
 
 use crate::identity::FileIdentity;
+use crate::temporary::folder_of;
 use clariq_core::{Result, bail};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashSet;
@@ -67,8 +68,7 @@ pub(crate) fn unprotect(path: &Path) {
 pub fn refuse_input(output: &Path) -> Result<()> {
     refuse_replacing(output)?;
     let inputs = inputs();
-    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));
+    let folder = fs::canonicalize(folder_of(output));
     let (Some(inputs), Ok(folder)) = (inputs.as_ref(), folder) else { return Ok(()) };
     if inputs.folders.iter().any(|(data, is_data)| *data == folder && is_data(output)) {
         let expected = "an output under a name that is no data, such as `….run`, in a data folder";

@@ -6,7 +6,7 @@
 
 use crate::inputs::{refuse_replacing, unprotect};
 use crate::source::Source;
-use crate::temporary::{self, Temporary};
+use crate::temporary::{self, Temporary, folder_of};
 use clariq_core::{Error, IoAction, Result, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -86,12 +86,10 @@ pub fn write_atomically(
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
     if is_stream(path) {
-        return fs::File::options()
-            .write(true)
-            .open(path)
-            .and_then(|file| fill_file(file, path, fill))
-            .map(drop)
-            .map_err(Error::io(IoAction::Write, path));
+        let refused = Error::io(IoAction::Write, path);
+        let file = fs::File::options().write(true).open(path).map_err(&refused)?;
+        let mut out = OutputEncoder::new(file, path).map_err(&refused)?;
+        return fill(&mut out).and_then(|()| out.finish()).map(drop).map_err(refused);
     }
     StagedFile::new(path, fill)?.commit()
 }
@@ -124,11 +122,7 @@ impl StagedFile {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, found));
         }
         let path = behind_link(path);
-        let folder =
-            path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut prefix = OsString::from(".");
-        prefix.push(path.file_name().unwrap_or_default());
-        let (file, listed) = temporary::file_in(folder, &prefix)?;
+        let (file, listed) = temporary::file_in(folder_of(&path), &hidden_name(&path))?;
         Ok((file, Self { file: listed, path }))
     }
 
@@ -187,12 +181,9 @@ pub fn make_folder<T>(folder: &Path, write: impl FnOnce(&Path) -> Result<T>) -> 
         let hint = "a folder that is written in one step takes the place of the old one";
         bail!(folder, "a folder other than the current one", "the current folder", hint);
     }
-    let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let parent = parent.unwrap_or(Path::new("."));
+    let parent = folder_of(&target);
     fs::create_dir_all(parent).map_err(&refused)?;
-    let mut prefix = OsString::from(".");
-    prefix.push(target.file_name().unwrap_or_default());
-    let temporary = temporary::folder_in(parent, &prefix).map_err(&refused)?;
+    let temporary = temporary::folder_in(parent, &hidden_name(&target)).map_err(&refused)?;
     // The temporary folder itself is private to the user.
     let made = temporary.path().join("made");
     fs::create_dir(&made).map_err(&refused)?;
@@ -209,6 +200,13 @@ pub fn with_ending(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// The name of a path after a dot, with which the name of a temporary file beside it begins.
+fn hidden_name(path: &Path) -> OsString {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name
+}
+
 /// True for a device or a pipe, such as `/dev/null`.
 fn is_stream(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
@@ -221,16 +219,6 @@ fn behind_link(path: &Path) -> PathBuf {
         (Err(_), Ok(link)) => path.parent().unwrap_or(Path::new("")).join(link),
         (_, Err(_)) => path.to_owned(),
     }
-}
-
-fn fill_file<W: Write>(
-    file: W,
-    path: &Path,
-    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<W> {
-    let mut out = OutputEncoder::new(file, path)?;
-    fill(&mut out)?;
-    out.finish()
 }
 
 /// Writes to a file, compressed if its name ends in `.gz` or `.zst`.

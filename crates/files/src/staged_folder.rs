@@ -1,6 +1,6 @@
 //! Folders that appear when they are complete.
 
-use crate::temporary::{self, Temporary};
+use crate::temporary::{self, Temporary, folder_of};
 use clariq_core::{Error, IoAction, Result};
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -25,8 +25,7 @@ impl StagedFolder {
     pub fn create(target: &Path) -> Result<Self> {
         let refused = Error::io(IoAction::Use, target);
         let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
-        let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let parent = parent.unwrap_or(Path::new("."));
+        let parent = folder_of(&target);
         fs::create_dir_all(parent).map_err(&refused)?;
         let temporary = temporary::folder_in(parent, PREFIX.as_ref()).map_err(&refused)?;
         let new = temporary.path().join("new");
@@ -55,9 +54,7 @@ pub fn remove_folder(folder: &Path) -> Result<()> {
         return Ok(());
     }
     let refused = Error::io(IoAction::Write, folder);
-    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let aside = temporary::folder_in(parent.unwrap_or(Path::new(".")), PREFIX.as_ref());
-    let aside = aside.map_err(&refused)?;
+    let aside = temporary::folder_in(folder_of(folder), PREFIX.as_ref()).map_err(&refused)?;
     fs::rename(folder, aside.path().join("old")).map_err(refused)
 }
 

@@ -78,6 +78,11 @@ pub fn remove_temporaries() -> impl Sized {
     listed
 }
 
+/// The folder that a path is in; the current one for a name alone.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Removes a file or folder. Best effort.
 fn remove(path: &Path) {
     // Links are not followed.
@@ -90,7 +95,7 @@ fn remove(path: &Path) {
 fn remove_folder(path: &Path) -> io::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let prefix = name.get(..name.len().saturating_sub(RANDOM + ENDING.len())).unwrap_or_default();
-    let parent = path.parent().unwrap_or(Path::new("."));
+    let parent = folder_of(path);
     let aside = tempfile::Builder::new().prefix(prefix).suffix(ENDING).tempdir_in(parent);
     match aside.map(tempfile::TempDir::keep) {
         Ok(aside) if fs::rename(path, &aside).is_ok() => fs::remove_dir_all(aside),

@@ -38,7 +38,7 @@ pub enum DocumentFileKind {
 
 impl DocumentFileKind {
     pub fn of(path: &Path) -> Self {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let name = lower_name(path);
         // The record of a run, not a file of documents.
         if name.starts_with('.') || name.ends_with(".run.json") {
             return Self::Other;
@@ -69,16 +69,25 @@ impl DocumentFileKind {
     }
 }
 
+/// The name of a file in lower case.
+pub(crate) fn lower_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().to_lowercase()
+}
+
+/// A name without the ending of a packing.
+pub(crate) fn without_packing(name: &str) -> &str {
+    PACKED[1..].iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(name)
+}
+
 /// A name without what follows its last point, and this.
 fn cut_ending(name: &str) -> (&str, &str) {
     name.rsplit_once('.').unwrap_or((name, ""))
 }
 
-fn is_table(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    PACKED.iter().any(|packed| {
-        [".tsv", ".csv"].iter().any(|table| name.ends_with(&format!("{table}{packed}")))
-    })
+/// True for a file, plain or packed, whose name has one of the endings.
+pub(crate) fn has_ending(path: &Path, endings: &[&str]) -> bool {
+    let name = lower_name(path);
+    endings.iter().any(|ending| without_packing(&name).ends_with(ending))
 }
 
 /// The files of a folder of documents, and of the folders below it, in the order of their paths.
@@ -117,7 +126,8 @@ impl DocumentFolder {
     pub fn without_tables(mut self) -> Self {
         self.unread.append(&mut self.texts);
         for path in std::mem::take(&mut self.documents) {
-            let files = if is_table(&path) { &mut self.unread } else { &mut self.documents };
+            let is_table = has_ending(&path, &[".tsv", ".csv"]);
+            let files = if is_table { &mut self.unread } else { &mut self.documents };
             files.push(path);
         }
         self.unread.sort();
@@ -164,8 +174,7 @@ pub(crate) fn each_once(folder: &Path, files: Vec<PathBuf>) -> Result<Vec<PathBu
     let mut places: HashMap<PathBuf, usize> = HashMap::new();
     for path in files {
         let name = path.to_string_lossy();
-        let unpacked = PACKED[1..].iter().find_map(|packed| name.strip_suffix(packed));
-        let place = *places.entry(unpacked.unwrap_or(&name).into()).or_insert(kept.len());
+        let place = *places.entry(without_packing(&name).into()).or_insert(kept.len());
         match kept.get(place) {
             None => kept.push(path),
             Some(file) if is_unpacked(file, &path)? => {}
@@ -245,7 +254,7 @@ const DESCRIPTIONS: [&str; 6] =
 
 /// True for files that describe others, by their names.
 pub(crate) fn is_description(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let name = lower_name(path);
     DESCRIPTIONS.iter().any(|start| name.starts_with(start))
 }
 

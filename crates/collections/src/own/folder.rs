@@ -2,8 +2,8 @@
 
 use crate::data_dir::{may_hold_data, paths_of};
 use crate::documents::{
-    DocumentFileKind, DocumentFolder, DocumentForm, Listings, PACKED, each_once, is_description,
-    packing_not_read, two_files,
+    DocumentFileKind, DocumentFolder, DocumentForm, Listings, each_once, has_ending,
+    is_description, lower_name, packing_not_read, two_files, without_packing,
 };
 use crate::{DataDir, PerSplit, Split};
 use clariq_core::{Error, ProblemKind, SplitRole, bail, problem};
@@ -128,14 +128,14 @@ impl<'a> Folder<'a> {
         let mut files = Vec::new();
         let form = self.form();
         for (path, is_folder) in self.entries(self.path) {
-            let name = file_name(&path);
+            let name = lower_name(&path);
             let is_other = OTHERS.iter().any(|other| name.starts_with(other));
             let kind = DocumentFileKind::of(&path);
             let is_of_records = matches!(kind, DocumentFileKind::Documents | DocumentFileKind::Csv);
             if is_folder || is_other || !is_of_records {
                 continue;
             }
-            let is_table = PACKED.iter().any(|ending| name.ends_with(&format!(".tsv{ending}")));
+            let is_table = has_ending(&path, &[".tsv"]);
             if !is_table || form.check_beginning(&path).is_ok() {
                 files.push(path);
             }
@@ -155,7 +155,7 @@ impl<'a> Folder<'a> {
     fn add_texts(&self, folder: &Path, texts: &mut Vec<PathBuf>) -> bool {
         let Ok(entries) = self.listings.entries(folder) else { return false };
         for (path, is_folder) in entries.iter() {
-            let name = file_name(path);
+            let name = lower_name(path);
             let is_other = OTHERS.iter().any(|other| name.starts_with(other));
             if is_description(path) || is_other && folder == self.path {
                 continue;
@@ -356,7 +356,7 @@ fn role_of(split: &str) -> SplitRole {
 /// The split that the name of a file of requests or judgements contains. MS MARCO's `dev.small` is a
 /// `dev`, and its `eval` a `test`.
 fn split_of_file<'n>(name: &'n str, in_qrels: bool) -> Option<&'n str> {
-    let plain = PACKED.iter().rev().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
+    let plain = without_packing(name);
     let without = |rest: &'n str, endings: &[&str]| -> Option<&'n str> {
         endings.iter().find_map(|ending| rest.strip_suffix(ending))
     };
@@ -387,8 +387,4 @@ fn interned(name: &str) -> &'static str {
     let kept: &'static str = Box::leak(name.into());
     names.insert(kept);
     kept
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().to_lowercase()
 }
