@@ -18,7 +18,7 @@ use clariq_core::{Error, RequestId};
 use clariq_eval::{Measure, Score, Ties};
 use clariq_files::{Run, Source};
 pub use spelling::{other_spellings, spelled_otherwise, unknown_spelled_otherwise};
-pub use warnings::{ONE_SCORE, ScoredTopics, counted, ignored_lines, warn_of_short};
+pub use warnings::{ONE_SCORE, ScoredTopics, ignored_lines, warn_of_short};
 
 /// Scores files over one split of a collection.
 pub trait Evaluation: Sync {

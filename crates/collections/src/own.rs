@@ -16,7 +16,9 @@ use crate::validation::check_run;
 use crate::{
     Annotation, CheckReport, Collection, DataDir, Kind, PerSplit, Requests, Split, Task, requests,
 };
-use clariq_core::{Doc, Documents, Error, ProblemKind, RequestId, SplitRole, TextKeeper, problem};
+use clariq_core::{
+    Doc, Documents, Error, ProblemKind, RequestId, SplitRole, TextKeeper, count_of, one_or, problem,
+};
 use clariq_files::{FileContent, Judgement, Qrels, Sink, Source, parse_qrels};
 use evaluation::OwnEvaluation;
 use folder::{DocumentFiles, Folder, SplitFiles};
@@ -103,11 +105,9 @@ impl Own {
         let warn = |ids: &[&str], what: &str, known: &dyn Fn(&str) -> bool| {
             let first = ids.iter().min()?;
             let such = such_as(first, known);
-            let judgements = match ids.len() {
-                1 => "1 judgement names".to_owned(),
-                count => format!("{count} judgements name"),
-            };
-            Some(format!("{file}: {judgements} {what}, such as {such}"))
+            let judgements = count_of(ids.len(), "judgement");
+            let name = one_or(ids.len(), "names", "name");
+            Some(format!("{file}: {judgements} {name} {what}, such as {such}"))
         };
         let documents = warn(&documents, "documents that the collection does not have", &|id| {
             self.documents.find(id).is_some()

@@ -64,7 +64,7 @@ pub use model_options::{ModelOptions, Precision, gpu_number};
 pub use observer::{Job, Observer, Silent};
 pub use once_map::OnceMap;
 pub use printable::{
-    Escaped, count_of, fit, fixed, is_python_space, one_or, plural, printable, shorten,
+    Escaped, count_of, counted, fit, fixed, is_python_space, one_or, plural, printable, shorten,
 };
 pub use problem::{Error, IoAction, Location, Problem, ProblemKind, Result, Severity};
 pub use processor::{instruction_set, multiplies_bf16};

@@ -77,6 +77,12 @@ pub fn one_or<'w>(count: impl TryInto<u64>, one: &'w str, several: &'w str) -> &
     if large(count) == 1 { one } else { several }
 }
 
+/// Counts with their descriptions, which are those of one and of several, without zeros.
+pub fn counted(counts: &[(usize, &str, &str)]) -> Vec<String> {
+    let some = counts.iter().filter(|(count, ..)| *count > 0);
+    some.map(|&(count, one, several)| format!("{count} {}", one_or(count, one, several))).collect()
+}
+
 fn large(count: impl TryInto<u64>) -> u64 {
     count.try_into().unwrap_or(u64::MAX)
 }

@@ -22,12 +22,6 @@ pub struct Diagnosis {
     pub unknown_topics: usize,
     /// Lines with a document that the collection does not have; it is relevant to nothing.
     pub unknown_documents: usize,
-    /// Comments.
-    pub comments: usize,
-    /// Lines with words after the last field.
-    pub trailing_words: usize,
-    /// The sign of exchanged or reversed columns, if there is one.
-    pub rank_doubt: Option<&'static str>,
     /// True if the documents of a topic have one score, in all topics with several: ids order them.
     pub one_score: bool,
 }
@@ -41,11 +35,7 @@ pub fn diagnose<'a>(
     let known: HashSet<&RequestId> = topics.collect();
     let lines_of = lines_by_topic(run);
     let missing_topics = known.iter().filter(|topic| !lines_of.contains_key(*topic)).count();
-    let trailing_words = run.ignored.trailing_words.len();
-    let comments = run.ignored.comments.len();
-    let rank_doubt = run.rank_doubt;
-    let mut diagnosis =
-        Diagnosis { missing_topics, comments, trailing_words, rank_doubt, ..Diagnosis::default() };
+    let mut diagnosis = Diagnosis { missing_topics, ..Diagnosis::default() };
     let mut documents = HashSet::new();
     let mut scores = Vec::new();
     let mut several = 0;

@@ -3,7 +3,7 @@
 use crate::sink::{MOST_LINES, Sink, has_few_lines, not_utf8, shorten, until_too_many_errors};
 use crate::source::FileContent;
 use crate::text::without_byte_order_marks;
-use clariq_core::{Problem, ProblemKind, problem};
+use clariq_core::{Problem, ProblemKind, counted, problem};
 use std::ops::ControlFlow;
 use std::str;
 
@@ -70,21 +70,18 @@ pub struct IgnoredLines {
 impl IgnoredLines {
     /// Describes them, a sentence for each kind.
     pub fn describe(&self) -> Vec<String> {
-        let mut sentences = Vec::new();
-        if !self.comments.is_empty() {
-            sentences.push(match self.comments.len() {
-                1 => "1 line begins with `#` and is a comment".to_owned(),
-                count => format!("{count} lines begin with `#` and are comments"),
-            });
-        }
-        if !self.trailing_words.is_empty() {
-            let what = "words after the last field, which are ignored";
-            sentences.push(match self.trailing_words.len() {
-                1 => format!("1 line has {what}"),
-                count => format!("{count} lines have {what}"),
-            });
-        }
-        sentences
+        counted(&[
+            (
+                self.comments.len(),
+                "line begins with `#` and is a comment",
+                "lines begin with `#` and are comments",
+            ),
+            (
+                self.trailing_words.len(),
+                "line has words after the last field, which are ignored",
+                "lines have words after the last field, which are ignored",
+            ),
+        ])
     }
 
     /// Warns about comments: a line that was meant to be read may be among them.

@@ -18,10 +18,10 @@ use crate::opened::{Mtrag, PASSAGES};
 use crate::submission::{GivenResponse, MtragSubmission, is_submission};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
-    Answers, ByQrels, Cases, Evaluation, Rankings, ScoreOptions, ScoreTable, counted,
-    ignored_lines, is_need_file, other_scale, parse_needs,
+    Answers, ByQrels, Cases, Evaluation, Rankings, ScoreOptions, ScoreTable, ignored_lines,
+    is_need_file, other_scale, parse_needs,
 };
-use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, problem};
+use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, counted, problem};
 use clariq_eval::{Aggregate, Diagnosis, RankedRun, Score, Ties, diagnose, evaluate, exact_mean};
 use clariq_files::{FileContent, Run, Source, TopicJudgements, parse_run, strictly};
 pub(crate) use domain_scores::names;
@@ -318,7 +318,7 @@ impl<'a> MtragEvaluation<'a> {
         warnings.extend(answered.placed.warnings());
         let found = diagnose(&answered.run, self.judged().map(|(id, _)| id), None);
         let of_lines = Diagnosis { missing_topics: 0, unknown_topics: 0, ..found };
-        warnings.extend(ignored_lines(&of_lines, Ties::Id));
+        warnings.extend(ignored_lines(&answered.run, &of_lines, Ties::Id));
         if answered.ranks_nothing() {
             warnings.push("no passage has a score, so that nothing is ranked".to_owned());
         } else if let Some(by_qrels) = &self.by_qrels {

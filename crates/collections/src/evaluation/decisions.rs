@@ -1,7 +1,7 @@
 //! Tables of decisions between yes and no, and need files that are scored against labels by name.
 
-use super::{ScoreCell, ScoreTable, counted};
-use clariq_core::{Error, ProblemKind, RequestId, bail, problem};
+use super::{ScoreCell, ScoreTable};
+use clariq_core::{Error, ProblemKind, RequestId, bail, counted, problem};
 use clariq_eval::{Decision, DecisionReport};
 use clariq_files::fields::{LineForm, for_each_line};
 use clariq_files::{FileContent, IgnoredLines, strictly};

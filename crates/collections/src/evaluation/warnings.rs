@@ -2,7 +2,7 @@
 //! cut-offs beyond the depth of the run.
 
 use super::spelling::{Spellings, shown, topics_spelled_otherwise};
-use clariq_core::{Problem, RequestId, count_of, one_or, problem};
+use clariq_core::{Problem, RequestId, count_of, counted, one_or, problem};
 use clariq_eval::{Diagnosis, Score, Ties, diagnose};
 use clariq_files::fields::WITHOUT_QUOTES;
 use clariq_files::{Run, Source};
@@ -51,7 +51,7 @@ impl ScoredTopics {
 
     /// Describes the lines of a run that the scores ignore.
     pub fn warnings(&self, run: &Run, ties: Ties) -> Vec<String> {
-        let mut warnings = ignored_lines(&diagnose(run, self.ids.iter(), None), ties);
+        let mut warnings = ignored_lines(run, &diagnose(run, self.ids.iter(), None), ties);
         warnings.extend(topics_spelled_otherwise(run, &self.ids));
         warnings
     }
@@ -60,8 +60,8 @@ impl ScoredTopics {
 /// The warning about a run without scores that tell documents apart.
 pub const ONE_SCORE: &str = "the documents of a topic have one score, so that their ids order them";
 
-/// Describes the lines that the scores ignore. Only the official order drops lines.
-pub fn ignored_lines(found: &Diagnosis, ties: Ties) -> Vec<String> {
+/// Describes the lines of a run that the scores ignore. Only the official order drops lines.
+pub fn ignored_lines(run: &Run, found: &Diagnosis, ties: Ties) -> Vec<String> {
     let mut warnings = Vec::new();
     if ties == Ties::Official && found.dropped_lines > 0 {
         let lines = found.dropped_lines;
@@ -90,26 +90,17 @@ pub fn ignored_lines(found: &Diagnosis, ties: Ties) -> Vec<String> {
             "topic has no labels and is ignored",
             "topics have no labels and are ignored",
         ),
-        (
-            found.comments,
-            "line begins with `#` and is a comment",
-            "lines begin with `#` and are comments",
-        ),
-        (
-            found.trailing_words,
-            "line has more than six fields, and the others are ignored",
-            "lines have more than six fields, and the others are ignored",
-        ),
-        (
-            found.unknown_documents,
-            "line names a document that the collection does not have",
-            "lines name a document that the collection does not have",
-        ),
     ]));
+    warnings.extend(run.ignored.describe());
+    warnings.extend(counted(&[(
+        found.unknown_documents,
+        "line names a document that the collection does not have",
+        "lines name a document that the collection does not have",
+    )]));
     if ties != Ties::Official && found.one_score {
         warnings.push(ONE_SCORE.to_owned());
     }
-    warnings.extend(found.rank_doubt.map(str::to_owned));
+    warnings.extend(run.rank_doubt.map(str::to_owned));
     warnings
 }
 
@@ -124,10 +115,4 @@ pub fn warn_of_short(scores: &[Score], name: fn(&Score) -> String) -> Option<Str
         count_of(depth, "document"),
         names.join(", ")
     ))
-}
-
-/// Counts with their descriptions, which are those of one and of several, without zeros.
-pub fn counted(counts: &[(usize, &str, &str)]) -> Vec<String> {
-    let some = counts.iter().filter(|(count, ..)| *count > 0);
-    some.map(|&(count, one, several)| format!("{count} {}", one_or(count, one, several))).collect()
 }

@@ -3,9 +3,9 @@
 
 use super::{DocumentRelevance, document_relevance, recall, recall_interval, table_stem};
 use crate::{ClariQ, ClariqSplit, EvalTable, Labelled};
-use clariq_collections::evaluation::{ByQrels, ScoreOptions, TieRule, counted};
+use clariq_collections::evaluation::{ByQrels, ScoreOptions, TieRule};
 use clariq_collections::read_once;
-use clariq_core::{Error, ProblemKind, RequestId, bail, problem};
+use clariq_core::{Error, ProblemKind, RequestId, bail, counted, problem};
 use clariq_eval::{Measure, Score, Ties};
 use clariq_files::Run;
 use std::collections::HashMap;

@@ -159,10 +159,7 @@ mod tests {
             missing_topics: 1,
             unknown_topics: 1,
             unknown_documents: 1,
-            comments: 0,
-            rank_doubt: None,
             one_score: false,
-            trailing_words: 0,
         };
         assert_eq!(
             diagnose(&run, labels.topics.iter().map(|topic| &topic.id), Some(&bank)),

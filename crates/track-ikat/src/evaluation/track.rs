@@ -7,11 +7,11 @@ use crate::run::{RankedStatement, Submission};
 use crate::{Ikat, IkatSplit, PASSAGES, STATEMENTS};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
-    Answers, ByQrels, Cases, Evaluation, ONE_SCORE, Rankings, ScoreOptions, ScoredTopics, counted,
+    Answers, ByQrels, Cases, Evaluation, ONE_SCORE, Rankings, ScoreOptions, ScoredTopics,
 };
 use clariq_collections::ranking_path;
 use clariq_collections::validation::first_fields;
-use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, count_of, problem};
+use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, count_of, counted, problem};
 use clariq_eval::{Aggregate, Measure, Score, Ties};
 use clariq_files::{Run, Source, parse_run, read_run, strictly};
 use std::collections::HashSet;

@@ -2,8 +2,7 @@
 
 use crate::domains::Domain;
 use crate::submission::SubmittedTask;
-use clariq_collections::evaluation::counted;
-use clariq_core::RequestId;
+use clariq_core::{RequestId, counted};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Where the organisers' scorer looks for the answers of a submission.

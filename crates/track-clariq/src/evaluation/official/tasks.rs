@@ -13,9 +13,9 @@ use crate::official_file::{FIELDS_OF_A_RUN, FIELDS_OF_NEEDS};
 use crate::text_run::refuse_text_run;
 use crate::{EvalTable, RetrievedWith, read_text_run};
 use clariq_collections::evaluation::{
-    TieRule, counted, ignored_lines, unknown_spelled_otherwise, warn_of_short,
+    TieRule, ignored_lines, unknown_spelled_otherwise, warn_of_short,
 };
-use clariq_core::{Documents as _, Error, bail};
+use clariq_core::{Documents as _, Error, bail, counted};
 use clariq_eval::{Aggregate, Score, Ties, diagnose};
 use clariq_files::Source;
 use std::ops::ControlFlow;
@@ -78,7 +78,7 @@ fn questions(
     official.topics()?.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
     let topics = labels.topics.iter().map(|topic| &topic.id);
     let found = diagnose(&run, topics, Some(&official.clariq.bank));
-    let mut warnings = ignored_lines(&found, if is_interval { Ties::Id } else { ties });
+    let mut warnings = ignored_lines(&run, &found, if is_interval { Ties::Id } else { ties });
     warnings.extend(unknown_spelled_otherwise(&run, &official.clariq.bank));
     warnings.extend(reader.warning(&input, FIELDS_OF_A_RUN));
     let mut scores = question_relevance(&run, labels, ties);
