@@ -105,15 +105,15 @@ impl Checker<'_> {
 
     fn read_human_conversations(&mut self) -> Result<(), Error> {
         let reading = RecordOptions { bank: None, skip_bad: true };
-        let counts = self.read(HUMAN, |input, _| {
+        let skipped = self.read(HUMAN, |input, _| {
             let source = Source::memory(&*input.name, &*input.bytes);
             read_records(&source, &reading, &mut |_| ControlFlow::Continue(()))
         })?;
-        if let Some(counts) = counts
-            && let Some(counts) = self.report.note(counts)?
-            && let Some(first) = counts.first
+        if let Some(skipped) = skipped
+            && let Some(skipped) = self.report.note(skipped)?
+            && let Some(first) = skipped.first
         {
-            self.report.findings.add_times(first, counts.bad as usize);
+            self.report.findings.add_times(first, skipped.count as usize);
         }
         Ok(())
     }

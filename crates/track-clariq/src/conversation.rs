@@ -108,30 +108,20 @@ pub struct RecordOptions<'a> {
     pub skip_bad: bool,
 }
 
-/// Counts of records.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RecordCounts {
-    /// Records that were read.
-    pub records: u64,
-    /// Records that were left out.
-    pub bad: u64,
-    /// The problem of the first record that was left out.
-    pub first: Option<Problem>,
-}
-
 /// Reads a file of conversations in any form and calls `each` with its records in file order, until
 /// it breaks.
 pub fn read_records(
     source: &Source,
     reading: &RecordOptions,
     each: &mut dyn FnMut(ConversationRecord) -> ControlFlow<()>,
-) -> Result<RecordCounts, Error> {
+) -> Result<SkippedRecords, Error> {
     let archive = Archive::new(std::slice::from_ref(source), &FORM)?;
     let mut reader = RecordReader {
         texts: reading.bank.map(BankTexts::new),
         skip_bad: reading.skip_bad,
         contexts: HashMap::new(),
-        counts: RecordCounts::default(),
+        is_empty: true,
+        skipped: SkippedRecords::default(),
         each,
         end: None,
     };
@@ -149,10 +139,10 @@ pub fn read_records(
     }
     match reader.end {
         Some(EndOfReading::Bad(problem)) => Err(Error::Problem(problem)),
-        None if reader.counts == RecordCounts::default() => {
+        None if reader.is_empty => {
             Err(problem!(archive.name(), "at least one conversation", "none", (FORM.hint)).into())
         }
-        _ => Ok(reader.counts),
+        _ => Ok(reader.skipped),
     }
 }
 
@@ -168,14 +158,13 @@ impl ConversationForm for Conversations<'_> {
         send: &mut dyn FnMut(Request) -> ControlFlow<()>,
     ) -> Result<SkippedRecords, Error> {
         let reading = RecordOptions { bank: Some(self.0), skip_bad };
-        let counts = read_records(source, &reading, &mut |record| {
+        read_records(source, &reading, &mut |record| {
             if record.again {
                 ControlFlow::Continue(())
             } else {
                 send(Request::from(&record.conversation))
             }
-        })?;
-        Ok(SkippedRecords { count: counts.bad, first: counts.first })
+        })
     }
 
     fn put_hit(
@@ -259,7 +248,9 @@ struct RecordReader<'a> {
     skip_bad: bool,
     /// A hash of each context's conversation: an id may stand for one conversation only.
     contexts: HashMap<i64, u64>,
-    counts: RecordCounts,
+    /// True until a record is found, good or bad.
+    is_empty: bool,
+    skipped: SkippedRecords,
     each: &'a mut dyn FnMut(ConversationRecord) -> ControlFlow<()>,
     end: Option<EndOfReading>,
 }
@@ -297,14 +288,12 @@ impl RecordReader<'_> {
 
     /// Passes a record or a problem on. Breaks when no further record is wanted.
     fn take(&mut self, record: Result<ConversationRecord, Box<Problem>>) -> ControlFlow<()> {
+        self.is_empty = false;
         let end = match record {
-            Ok(record) => {
-                self.counts.records += 1;
-                (self.each)(record).is_break().then_some(EndOfReading::Stopped)
-            }
+            Ok(record) => (self.each)(record).is_break().then_some(EndOfReading::Stopped),
             Err(problem) if self.skip_bad => {
-                self.counts.bad += 1;
-                self.counts.first.get_or_insert(*problem);
+                self.skipped.count += 1;
+                self.skipped.first.get_or_insert(*problem);
                 None
             }
             Err(problem) => Some(EndOfReading::Bad(problem)),

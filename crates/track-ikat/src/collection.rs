@@ -227,7 +227,7 @@ impl Collection for Ikat {
         keeper: &dyn TextKeeper,
     ) -> Result<(), Error> {
         self.passages = match wanted {
-            Some(wanted) => Box::new(read_bank(files, &|id| wanted.contains(id), true)?),
+            Some(wanted) => Box::new(read_bank(files, &|id| wanted.contains(id))?),
             None => read_all(files, Some(keeper))?,
         };
         self.is_substitute = false;

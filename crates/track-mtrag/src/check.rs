@@ -88,15 +88,17 @@ fn check_corpora(
             }
             continue;
         };
-        report.files.push(file.name());
+        let name = file.name();
+        report.files.push(name.clone());
         let mut ids = HashSet::new();
         let findings = &mut report.findings;
-        let read = for_each_passage(&file, &mut |at, passage| {
+        let read = for_each_passage(&file, &mut |passage| {
             match passage {
                 Ok(passage) if ids.insert(passage.id.clone()) => {}
                 Ok(passage) => {
                     let found = format!("`{}` again", passage.id);
                     let hint = "it is an error if the texts differ";
+                    let at = (&*name, passage.line);
                     findings.add(problem!(at, "every passage once", found, hint).warning());
                 }
                 Err(problem) => findings.add(*problem),

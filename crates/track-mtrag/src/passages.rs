@@ -4,11 +4,11 @@ use crate::domains::Domain;
 use crate::folder::corpus;
 use crate::tasks::{TaskContext, passage_text};
 use clariq_collections::DataDir;
-use clariq_collections::documents::{Bank, BankRow, LONGEST, is_id};
+use clariq_collections::documents::{Bank, BankRow, LONGEST, Passage, is_id};
 use clariq_collections::lines::ArchiveLines;
 use clariq_core::{
-    Checksum, Doc, Documents, Error, Location, Problem, ProblemKind, TextKeeper, bail,
-    parse_python_json, problem,
+    Checksum, Doc, Documents, Error, Problem, ProblemKind, TextKeeper, bail, parse_python_json,
+    problem,
 };
 use clariq_files::archive::{Archive, ExpectedContent};
 use clariq_files::{Source, shorten};
@@ -32,43 +32,37 @@ struct PassageLine {
     title: Option<String>,
 }
 
-/// A passage of a file.
-pub(crate) struct CorpusPassage {
-    pub(crate) id: String,
-    pub(crate) text: String,
-}
-
 /// A passage, or the problem in its place.
-pub(crate) type ReadPassage = Result<CorpusPassage, Box<Problem>>;
+type ReadPassage = Result<Passage, Box<Problem>>;
 
-/// Calls `each` with every passage of a file and its location.
+/// Calls `each` with every passage of a file.
 pub(crate) fn for_each_passage(
     source: &Source,
-    each: &mut dyn FnMut(&Location, ReadPassage) -> Result<(), Error>,
+    each: &mut dyn FnMut(ReadPassage) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let archive = Archive::new(slice::from_ref(source), &FORM)?;
     archive.with_content(|content| {
         let mut lines = ArchiveLines::new(&archive, content, LONGEST);
         loop {
-            let at = Location::line(archive.name(), lines.number() + 1);
+            let at = (archive.name(), lines.number() + 1);
             match lines.next("passage")? {
                 None => return Ok(()),
                 Some(Ok(line)) if line.trim().is_empty() => {}
-                Some(Ok(line)) => each(&at, parse(&at, line))?,
-                Some(Err(problem)) => each(&at, Err(problem))?,
+                Some(Ok(line)) => each(parse(at, line))?,
+                Some(Err(problem)) => each(Err(problem))?,
             }
         }
     })
 }
 
-fn parse(at: &Location, line: &str) -> Result<CorpusPassage, Box<Problem>> {
+fn parse(at: (&str, u64), line: &str) -> ReadPassage {
     let line: PassageLine = parse_python_json(at, line.as_bytes())
         .map_err(|problem| Box::new(problem.hint(FORM.hint)))?;
     let Some(id) = line.beir_id.or(line.id).filter(|id| is_id(id)) else {
         let expected = "an `_id` without blanks";
         return Err(Box::new(problem!(at, expected, "none", (FORM.hint))));
     };
-    Ok(CorpusPassage { id, text: passage_text(line.title.as_deref(), &line.text) })
+    Ok(Passage { id, text: passage_text(line.title.as_deref(), &line.text), line: at.1 })
 }
 
 /// Reads the passages of a file. They are kept by `keeper` if they are too many for memory.
@@ -80,7 +74,7 @@ fn read(source: &Source, keeper: Option<&dyn TextKeeper>) -> Result<Arc<dyn Docu
     if let Some(keeper) = keeper.filter(|keeper| keeper.takes(size)) {
         let checksum = Checksum::of(source.checksum()?.as_str().as_bytes());
         let kept = keeper.keep(&checksum, &|add| {
-            for_each_passage(source, &mut |_, passage| {
+            for_each_passage(source, &mut |passage| {
                 let passage = passage.map_err(Error::Problem)?;
                 add(&passage.id, &passage.text)
             })
@@ -88,10 +82,11 @@ fn read(source: &Source, keeper: Option<&dyn TextKeeper>) -> Result<Arc<dyn Docu
         return Ok(Arc::from(kept));
     }
     let mut rows = BTreeMap::new();
-    for_each_passage(source, &mut |at, passage| {
-        let CorpusPassage { id, text } = passage.map_err(Error::Problem)?;
+    for_each_passage(source, &mut |passage| {
+        let Passage { id, text, line } = passage.map_err(Error::Problem)?;
         if rows.get(&id).is_some_and(|first| *first != text) {
             let found = format!("`{}` with another text", shorten(&id));
+            let at = (&*source.name(), line);
             bail!(at, "every passage with one text", found, (FORM.hint));
         }
         rows.insert(id, text);

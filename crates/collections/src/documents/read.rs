@@ -77,14 +77,9 @@ fn size(files: &[Source]) -> u64 {
     files.iter().map(size).sum()
 }
 
-/// Reads the documents whose ids `keep` accepts. An id may be repeated only if files may share
-/// documents, and then with the same text.
-pub fn read_bank(
-    files: &[Source],
-    keep: &dyn Fn(&str) -> bool,
-    may_share: bool,
-) -> Result<Bank, Error> {
-    read_form(files, &DocumentForm::default(), keep, may_share)
+/// Reads the documents whose ids `keep` accepts. An id may be repeated in several files with the same text.
+pub fn read_bank(files: &[Source], keep: &dyn Fn(&str) -> bool) -> Result<Bank, Error> {
+    read_form(files, &DocumentForm::default(), keep, true)
 }
 
 /// The most bytes of texts that are kept in memory. A small file may unpack to any number.

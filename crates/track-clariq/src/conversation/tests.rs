@@ -8,13 +8,13 @@ fn records(
     name: &str,
     bytes: impl Into<Vec<u8>>,
     reading: &RecordOptions,
-) -> Result<(Vec<ConversationRecord>, RecordCounts), Error> {
+) -> Result<(Vec<ConversationRecord>, SkippedRecords), Error> {
     let mut records = Vec::new();
-    let counts = read_records(&Source::memory(name, bytes.into()), reading, &mut |record| {
+    let skipped = read_records(&Source::memory(name, bytes.into()), reading, &mut |record| {
         records.push(record);
         ControlFlow::Continue(())
     })?;
-    Ok((records, counts))
+    Ok((records, skipped))
 }
 
 fn problem(bytes: impl Into<Vec<u8>>, reading: &RecordOptions) -> Problem {
@@ -40,9 +40,9 @@ fn synthesized_conversations_are_read_back() {
     put_json_lines(&mut lines, expected.clone()).unwrap();
     let bank = sample().bank;
     let reading = RecordOptions { bank: Some(&bank), skip_bad: false };
-    let (found, counts) = records("dev", lines, &reading).unwrap();
+    let (found, skipped) = records("dev", lines, &reading).unwrap();
     assert!(found == expected);
-    assert_eq!((counts.records, counts.bad), (expected.len() as u64, 0));
+    assert_eq!(skipped, SkippedRecords::default());
 }
 
 #[test]
@@ -189,8 +189,8 @@ fn bad_lines_are_reported_with_their_number() {
         assert!(found_problem.found.contains(found), "{found_problem}");
         assert!(!found_problem.hint.is_empty());
         let skip = RecordOptions { bank: None, skip_bad: true };
-        let (good, counts) = records("x", format!("{LINE}\n{line}\n{LINE}\n"), &skip).unwrap();
-        assert_eq!((good.len(), counts.bad, counts.first), (2, 1, Some(found_problem)));
+        let (good, skipped) = records("x", format!("{LINE}\n{line}\n{LINE}\n"), &skip).unwrap();
+        assert_eq!((good.len(), skipped.count, skipped.first), (2, 1, Some(found_problem)));
     }
     let strange = problem(LINE, &RecordOptions { bank: Some(&bank), skip_bad: false });
     assert!(
@@ -235,9 +235,9 @@ fn bad_records_of_pickles_are_reported_with_their_id() {
         let refused = problem(bytes.as_bytes(), &RecordOptions::default());
         assert_eq!(refused.at.file, "x: record 6");
         assert!(refused.expected.contains(expected) && refused.found.contains(found), "{refused}");
-        let (kept, counts) =
+        let (kept, skipped) =
             records("x", bytes, &RecordOptions { bank: None, skip_bad: true }).unwrap();
-        assert_eq!((kept.len(), counts.bad), (2, 1));
+        assert_eq!((kept.len(), skipped.count), (2, 1));
     }
 }
 
@@ -260,11 +260,11 @@ fn files_without_conversations_are_refused() {
 fn reading_ends_when_no_more_is_wanted() {
     let mut seen = 0;
     let source = Source::memory("x", format!("{LINE}\nno JSON\n").into_bytes());
-    let counts = read_records(&source, &RecordOptions::default(), &mut |_| {
+    let read = read_records(&source, &RecordOptions::default(), &mut |_| {
         seen += 1;
         ControlFlow::Break(())
     });
-    assert_eq!((seen, counts.unwrap().records), (1, 1));
+    assert_eq!((seen, read.unwrap()), (1, SkippedRecords::default()));
 }
 
 #[test]
