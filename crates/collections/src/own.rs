@@ -23,7 +23,7 @@ use clariq_files::{FileContent, Judgement, Qrels, Sink, Source, parse_qrels};
 use evaluation::OwnEvaluation;
 use folder::{DocumentFiles, Folder, SplitFiles};
 use serde_json::json;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
 /// Documents, and requests for them and judgements as far as the folder has them.
@@ -322,48 +322,58 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
         report.note::<()>(Err(no_documents(data)))?;
     }
     for name in folder.split_names() {
-        let split = report.note(folder.split(&name))?.flatten();
-        let Some(SplitFiles { requests, qrels, .. }) = split else { continue };
-        let mut request_ids = HashSet::new();
-        let find = |id: &str| ids.contains_key(id).then_some(Doc(0));
-        let is_known = report.files.contains(&requests.name());
-        let mut read = |input: &FileContent, sink: Sink| {
-            let mut is_faulty = false;
-            let read = requests::parse(input, Some(&find), &mut |problem| {
-                is_faulty = true;
-                sink(problem);
-            });
-            if !is_faulty {
-                requests::parse_labels(input, sink);
-            }
-            request_ids.extend(read.into_iter().map(|request| request.id.to_string()));
-        };
-        if is_known {
-            // The file of all splits was reported with the first.
-            report.note(requests.read())?.iter().for_each(|input| read(input, &mut |_| {}));
-        } else {
-            report.read("", Some(requests), read)?;
+        if let Some(files) = report.note(folder.split(&name))?.flatten() {
+            check_split(files, &ids, &mut report)?;
         }
-        let Some(qrels) = qrels else { continue };
-        report.read("", Some(qrels), |input, sink| {
-            for Judgement { topic, document, .. } in parse_qrels(input, sink) {
-                let mut warn = |expected, found: String| {
-                    let hint = "it cannot be found, and counts as missed";
-                    sink(problem!(&*input.name, expected, found, hint).warning());
-                };
-                if !ids.contains_key(&*document) {
-                    let found = such_as(&document, &|id| ids.contains_key(id));
-                    warn("judgements of documents of the collection", found);
-                }
-                if !request_ids.contains(&*topic) {
-                    let found = such_as(&topic, &|id| request_ids.contains(id));
-                    warn("topics that are requests", found);
-                }
-            }
-        })?;
     }
     // Problems of the folder were reported above.
     report.add_unread(&folder.unread().unwrap_or_default());
     report.findings.sort(&report.files);
     Ok(report)
+}
+
+/// Reads the requests, their labels and the judgements of a split.
+fn check_split(
+    SplitFiles { requests, qrels, .. }: SplitFiles,
+    ids: &HashMap<String, String>,
+    report: &mut CheckReport,
+) -> Result<(), Error> {
+    let mut request_ids = HashSet::new();
+    let find = |id: &str| ids.contains_key(id).then_some(Doc(0));
+    let is_known = report.files.contains(&requests.name());
+    let mut read = |input: &FileContent, sink: Sink| {
+        let mut is_faulty = false;
+        let read = requests::parse(input, Some(&find), &mut |problem| {
+            is_faulty = true;
+            sink(problem);
+        });
+        if !is_faulty {
+            requests::parse_labels(input, sink);
+        }
+        request_ids.extend(read.into_iter().map(|request| request.id.to_string()));
+    };
+    if is_known {
+        // The file of all splits was reported with the first.
+        report.note(requests.read())?.iter().for_each(|input| read(input, &mut |_| {}));
+    } else {
+        report.read("", Some(requests), read)?;
+    }
+    let Some(qrels) = qrels else { return Ok(()) };
+    report.read("", Some(qrels), |input, sink| {
+        for Judgement { topic, document, .. } in parse_qrels(input, sink) {
+            let mut warn = |expected, found: String| {
+                let hint = "it cannot be found, and counts as missed";
+                sink(problem!(&*input.name, expected, found, hint).warning());
+            };
+            if !ids.contains_key(&*document) {
+                let found = such_as(&document, &|id| ids.contains_key(id));
+                warn("judgements of documents of the collection", found);
+            }
+            if !request_ids.contains(&*topic) {
+                let found = such_as(&topic, &|id| request_ids.contains(id));
+                warn("topics that are requests", found);
+            }
+        }
+    })?;
+    Ok(())
 }

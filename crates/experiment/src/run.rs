@@ -18,7 +18,7 @@ use crate::session::{Contexts, Session};
 use crate::training::open_system;
 use clariq_collections::{Collection, Submitter};
 use clariq_core::{
-    Error, Hint, IoAction, Job, Problem, Request, Result, count_of, one_or, problem,
+    Error, Hint, IoAction, Job, Observer, Problem, Request, Result, count_of, one_or, problem,
 };
 use clariq_files::{StagedFile, StagedWriter, Target};
 use clariq_rank::Uses;
@@ -146,15 +146,19 @@ pub fn run(
         record::put(path, made_by, files)?;
     }
     skipped.report(&input.location(), session.observer);
+    warn_of_empty(&summary, session.observer);
+    Ok(summary)
+}
+
+fn warn_of_empty(summary: &RunSummary, observer: &dyn Observer) {
     if summary.empty > 0 {
-        session.observer.note(&format!(
+        observer.note(&format!(
             "warning: {} of {} {} no document left to rank, and no line",
             summary.empty,
             count_of(summary.requests, "request"),
             one_or(summary.empty, "has", "have")
         ));
     }
-    Ok(summary)
 }
 
 /// The number of requests of a run by a language model, which ends as soon as too many answers cannot be read.

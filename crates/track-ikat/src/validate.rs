@@ -15,7 +15,7 @@ use super::qrels::JudgedPassages;
 use super::run::lines::{TurnLine, read_lines, submission};
 use super::run::{Response, Submission, SubmittedTurn};
 use super::topics::TopicFile;
-use clariq_core::{Error, Findings, Location, problem};
+use clariq_core::{Error, Findings, Location, Problem, problem};
 use clariq_files::{Source, shorten};
 use std::collections::HashSet;
 
@@ -54,6 +54,31 @@ fn passage_not_in_the_collection(run: &CheckedRun, found: &mut Violations) {
             if run.unknown_passages.contains(passage.id.as_str()) {
                 found.push((turn.line, format!("`{}` in turn {}", shorten(&passage.id), turn.id)));
             }
+        }
+    }
+}
+
+/// The findings of a validation, and those that decide its verdict.
+#[derive(Default)]
+struct ValidatorFindings {
+    official: Findings,
+    overlooked: Findings,
+    errors: usize,
+    warnings: usize,
+}
+
+impl ValidatorFindings {
+    fn add(&mut self, reaction: OfficialReaction, problem: Problem) {
+        match reaction {
+            Rejected => {
+                self.errors += 1;
+                self.official.add(problem);
+            }
+            Warned => {
+                self.warnings += 1;
+                self.official.add(problem.warning());
+            }
+            Overlooked => self.overlooked.add(problem.warning()),
         }
     }
 }
@@ -120,19 +145,14 @@ pub fn validate_with(
     options: &ValidationOptions,
 ) -> Result<Validation, Error> {
     let input = &run.read()?;
-    let mut official = Findings::default();
-    let mut errors = 0;
-    let mut refuse = |problem| {
-        errors += 1;
-        official.add(problem);
-    };
+    let mut found = ValidatorFindings::default();
     let mut lines = Vec::new();
     let submission = if topics.year.has_line_runs() {
-        lines = read_lines(input, &mut refuse);
+        lines = read_lines(input, &mut |problem| found.add(Rejected, problem));
         // The rules report the fields that a line lacks.
         submission(&lines, &input.name, &mut |_| {})
     } else {
-        Submission::parse(input, Some(topics.year), &mut refuse)
+        Submission::parse(input, Some(topics.year), &mut |problem| found.add(Rejected, problem))
     };
     let named = submission.turns.iter().flat_map(|turn| &turn.responses);
     let named = named.flat_map(|response| &response.passages).map(|passage| passage.id.as_str());
@@ -150,33 +170,21 @@ pub fn validate_with(
     };
     let rules = if topics.year.has_line_runs() {
         lines::RULES
-    } else if errors > 0 || submission.turns.is_empty() {
+    } else if found.errors > 0 || submission.turns.is_empty() {
         // The official program reads the whole run before it checks anything.
         &[]
     } else {
         object::RULES
     };
-    let mut overlooked = Findings::default();
-    let mut warnings = 0;
     for rule in rules.iter().chain(overlooked::RULES) {
-        let mut found = Violations::new();
-        (rule.find)(&run, &mut found);
-        for (line, found) in found {
+        let mut violations = Violations::new();
+        (rule.find)(&run, &mut violations);
+        for (line, value) in violations {
             let at = Location { file: input.name.clone(), line };
-            let problem = problem!(at, (rule.expected), found, (rule.hint));
-            match rule.reaction {
-                Rejected => {
-                    errors += 1;
-                    official.add(problem);
-                }
-                Warned => {
-                    warnings += 1;
-                    official.add(problem.warning());
-                }
-                Overlooked => overlooked.add(problem.warning()),
-            }
+            found.add(rule.reaction, problem!(at, (rule.expected), value, (rule.hint)));
         }
     }
+    let ValidatorFindings { official, overlooked, errors, warnings } = found;
     let is_object = !topics.year.has_line_runs();
     let verdict = if errors > 0 || is_object && warnings > options.max_warnings {
         OfficialVerdict::Error

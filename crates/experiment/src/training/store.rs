@@ -97,8 +97,9 @@ fn find_or_train(
     examples: &JudgedQuestions,
     mode: TrainMode,
 ) -> Result<(PathBuf, Option<TrainingSummary>)> {
-    let TrainedModel { recipe, base, folder, .. } = model;
-    let engine = session.engine_for(&recipe.name)?;
+    let TrainedModel { recipe, folder, .. } = model;
+    // An engine that is missing is told before anything else.
+    session.engine_for(&recipe.name)?;
     if mode != TrainMode::Force && model.is_cached() {
         return Ok((folder.clone(), None));
     }
@@ -118,13 +119,29 @@ fn find_or_train(
             ));
         }
     }
-    session.observer.note(&format!("training `{name}`; it is kept in {}", folder.display()));
+    let trained = train(session, model, examples, mode == TrainMode::Resume)?;
+    Ok((folder.clone(), Some(trained)))
+}
+
+/// Trains a model into its folder, with progress.
+fn train(
+    session: &Session,
+    model: &TrainedModel,
+    examples: &JudgedQuestions,
+    resume: bool,
+) -> Result<TrainingSummary> {
+    let TrainedModel { recipe, base, folder, .. } = model;
+    let engine = session.engine_for(&recipe.name)?;
+    session.observer.note(&format!(
+        "training `{}`; it is kept in {}",
+        recipe.name,
+        folder.display()
+    ));
     let splits = recipe.train_on.names().join(" and ");
     let collection = session.collection.folder_name();
     let documents = session.documents.checksum();
     let data = format!("{splits} of {collection} (documents {})", documents.short());
     let options = &session.model_options(ReadingOverrides::cut_at(recipe.max_tokens));
-    let resume = mode == TrainMode::Resume;
     let training = Training { recipe, base, examples, data, options, resume };
     let mut task: Option<Box<dyn Job>> = None;
     let mut report = |event: &TrainingEvent| match *event {
@@ -159,7 +176,7 @@ fn find_or_train(
             count_of(steps, "step")
         ));
     }
-    Ok((folder.clone(), Some(trained)))
+    Ok(trained)
 }
 
 /// Copies a model to a folder that does not exist. The folder appears when it is complete.

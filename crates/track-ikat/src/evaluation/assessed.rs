@@ -172,6 +172,9 @@ pub(super) struct Rating {
     pub(super) interval: (f64, f64),
 }
 
+const RATINGS: &str = "a table has a header such as `turn,relevance,conciseness`, and a row for each \
+                    turn or for each turn and judge; a column `judge` names the judge";
+
 /// Reads a table of ratings: a column `turn`, and numbers under the name of each rating, between tabs or
 /// commas. A turn may have several rows, one for each judge, whose mean counts; a column `judge` has their
 /// names, and no judge rates a turn twice.
@@ -180,39 +183,21 @@ pub(super) fn ratings(
     topics: &TopicFile,
     seed: u64,
 ) -> Result<Vec<Rating>, Error> {
-    const FORM: &str = "a table has a header such as `turn,relevance,conciseness`, and a row for each \
-                        turn or for each turn and judge; a column `judge` names the judge";
     let input = source.read_at_most(MOST_OF_A_TABLE)?;
     let first = input.bytes.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     let has_tabs = first.is_some_and(|line| line.contains(&b'\t'));
     let mut records = Records::new(&input, if has_tabs { b'\t' } else { b',' });
-    let header = next_row(&mut records, FORM)?;
+    let header = next_row(&mut records)?;
     let (_, names) = header.unwrap_or(((&*input.name, 1), Vec::new()));
-    if let Some((_, again)) =
-        names.iter().enumerate().find(|(index, name)| names[..*index].contains(name))
-    {
-        bail!((&*input.name, 1), "columns of different names", "`{again}` twice", FORM);
-    }
-    if names.first().is_none_or(|first| first != "turn") || names.len() < 2 {
-        let found = format!("`{}`", shorten(&names.join(",")));
-        bail!((&*input.name, 1), "a header `turn,RATING`", found, FORM);
-    }
-    if names.iter().any(String::is_empty) {
-        let hint = "are these row numbers? `to_csv(index=False)` leaves those of pandas out";
-        let found = format!("a column without one in `{}`", shorten(&names.join(",")));
-        bail!((&*input.name, 1), "a name for every column", found, hint);
-    }
-    if names[1..].iter().all(|name| is_judge(name)) {
-        bail!((&*input.name, 1), "a column with ratings", "names of judges alone", FORM);
-    }
+    check_columns(&names, &input.name)?;
     let judge = names.iter().position(|name| is_judge(name));
     let mut rated: BTreeSet<(String, String)> = BTreeSet::new();
     let mut turns: Vec<BTreeMap<String, Vec<f64>>> = vec![BTreeMap::new(); names.len() - 1];
-    while let Some((at, fields)) = next_row(&mut records, FORM)? {
+    while let Some((at, fields)) = next_row(&mut records)? {
         if fields.len() != names.len() {
             let expected = format!("{} fields, as in the header", names.len());
             let found = format!("{} in `{}`", fields.len(), shorten(&fields.join(",")));
-            bail!(at, expected, found, FORM);
+            bail!(at, expected, found, RATINGS);
         }
         let by = judge.and_then(|place| fields.get(place)).filter(|judge| !judge.is_empty());
         if let Some(judge) = by
@@ -232,7 +217,7 @@ pub(super) fn ratings(
                     at,
                     "a number in the column `{name}`",
                     (format!("`{}`", shorten(field))),
-                    FORM
+                    RATINGS
                 )
             };
             ratings.entry(fields[0].clone()).or_default().push(value);
@@ -242,7 +227,7 @@ pub(super) fn ratings(
     let all_ratings = names[1..].iter().zip(turns).filter(|(name, _)| !is_judge(name));
     for (name, turns) in all_ratings {
         if turns.is_empty() {
-            bail!(&*input.name, "a rating in the column `{name}`", "none", FORM);
+            bail!(&*input.name, "a rating in the column `{name}`", "none", RATINGS);
         }
         check_turns(&source.name(), turns.keys().map(String::as_str), topics)?;
         let mean = |values: &[f64]| exact_mean(values.iter().copied());
@@ -260,15 +245,40 @@ pub(super) fn ratings(
     Ok(all)
 }
 
+/// Refuses a header of ratings that cannot be read in one way alone.
+fn check_columns(names: &[String], file: &str) -> Result<(), Error> {
+    let at = (file, 1);
+    if let Some((_, again)) =
+        names.iter().enumerate().find(|(index, name)| names[..*index].contains(name))
+    {
+        bail!(at, "columns of different names", "`{again}` twice", RATINGS);
+    }
+    if names.first().is_none_or(|first| first != "turn") || names.len() < 2 {
+        let found = format!("`{}`", shorten(&names.join(",")));
+        bail!(at, "a header `turn,RATING`", found, RATINGS);
+    }
+    if names.iter().any(String::is_empty) {
+        let hint = "are these row numbers? `to_csv(index=False)` leaves those of pandas out";
+        let found = format!("a column without one in `{}`", shorten(&names.join(",")));
+        bail!(at, "a name for every column", found, hint);
+    }
+    if names[1..].iter().all(|name| is_judge(name)) {
+        bail!(at, "a column with ratings", "names of judges alone", RATINGS);
+    }
+    Ok(())
+}
+
 /// A line of a table, and its fields.
 type TableRow<'a> = ((&'a str, u64), Vec<String>);
 
 /// The next line with a text, without white space at the ends of fields.
-fn next_row<'a>(records: &mut Records<'a>, form: &str) -> Result<Option<TableRow<'a>>, Error> {
+fn next_row<'a>(records: &mut Records<'a>) -> Result<Option<TableRow<'a>>, Error> {
     while let Some((at, record)) = records.next() {
         let mut fields = Vec::new();
         for field in record.map_err(Error::Problem)? {
-            let Ok(text) = str::from_utf8(field) else { bail!(at, "UTF-8", "other bytes", form) };
+            let Ok(text) = str::from_utf8(field) else {
+                bail!(at, "UTF-8", "other bytes", RATINGS)
+            };
             fields.push(text.trim().to_owned());
         }
         if fields.iter().any(|field| !field.is_empty()) {
