@@ -4,9 +4,9 @@
 use super::{RankedPart, Ranker, run};
 use clariq_collections::DocumentPart;
 use clariq_core::{Doc, Progress, Ranking, Request, Result};
-use clariq_rank::Pipeline;
+use clariq_rank::{Context, Pipeline};
 
-impl Ranker<'_> {
+impl<'a> Ranker<'a> {
     /// Runs a pipeline over the documents of each request.
     pub(super) fn run_in_parts(
         &self,
@@ -30,34 +30,54 @@ impl Ranker<'_> {
             }
             let places: Vec<usize> =
                 (start..parts.len()).filter(|place| parts[*place] == *own).collect();
-            let context = match own {
-                Some(own) => self.contexts.of(own.task)?,
-                None => self.context(part)?,
-            };
-            let first = own.map_or(0, |own| own.first);
-            let count = context.documents.len() as u32;
+            let own = self.own_documents(part, *own)?;
             let among: Vec<Request> =
-                places.iter().map(|place| within(&requests[*place], first, count)).collect();
-            for (place, ranking) in places.iter().zip(run(pipeline, context, &among, progress)?) {
+                places.iter().map(|place| own.request(&requests[*place])).collect();
+            let found = run(pipeline, own.context, &among, progress)?;
+            for (place, ranking) in places.iter().zip(found) {
                 ranked[*place] = true;
                 rankings[*place] = ranking;
                 for hit in &mut rankings[*place] {
-                    hit.doc.0 += first;
+                    hit.doc.0 += own.first;
                 }
             }
         }
         Ok(rankings)
     }
+
+    /// The documents that a request is ranked over: its own among those of a part, or all of them.
+    pub(super) fn own_documents(
+        &self,
+        part: RankedPart,
+        own: Option<DocumentPart>,
+    ) -> Result<OwnDocuments<'_, 'a>> {
+        Ok(match own {
+            Some(own) => OwnDocuments { context: self.contexts.of(own.task)?, first: own.first },
+            None => OwnDocuments { context: self.context(part)?, first: 0 },
+        })
+    }
 }
 
-/// A request whose candidates have their numbers in a part of the documents.
-pub(super) fn within(request: &Request, first: u32, count: u32) -> Request {
-    let mut request = request.clone();
-    if let Some(candidates) = &mut request.candidates {
-        candidates.retain(|doc| (first..first + count).contains(&doc.0));
-        for doc in candidates {
-            *doc = Doc(doc.0 - first);
-        }
+/// Documents with a context of their own, which stand one after the other among those of a task.
+pub(super) struct OwnDocuments<'c, 'a> {
+    pub(super) context: &'c Context<'a>,
+    /// The place of the first among those of the task.
+    first: u32,
+}
+
+impl OwnDocuments<'_, '_> {
+    /// The number that a document of the task has among these.
+    pub(super) fn find(&self, doc: Doc) -> Option<Doc> {
+        let number = doc.0.checked_sub(self.first)?;
+        (number < self.context.documents.len() as u32).then_some(Doc(number))
     }
-    request
+
+    /// A request whose candidates are among these.
+    pub(super) fn request(&self, request: &Request) -> Request {
+        let mut request = request.clone();
+        if let Some(candidates) = &mut request.candidates {
+            *candidates = candidates.iter().filter_map(|doc| self.find(*doc)).collect();
+        }
+        request
+    }
 }
