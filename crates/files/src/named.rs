@@ -70,8 +70,8 @@ impl<'f> NamedColumns<'f> {
             }
             if let [Ok(Some(topic)), Ok(Some(document)), Ok(Some(value))] = found {
                 let places = [topic, document, value];
-                let (width, header) = (fields.len(), at.1);
-                return Ok(Some(Self { form, rows, places, width, header }));
+                let width = fields.len();
+                return Ok(Some(Self { form, rows, places, width, header: at.1 }));
             }
             let twice = found.iter().find_map(|place| place.err());
             if let Some([one, other]) = twice.filter(|_| !found.contains(&Ok(None))) {

@@ -14,9 +14,8 @@ use std::io::Read;
 /// `has_end` is true if it ends there.
 pub(super) fn has_several_lines(first: &[u8], has_end: bool) -> bool {
     let first = first.trim_ascii();
-    let cut = |error: serde_json::Error| error.is_eof();
-    first.starts_with(b"[")
-        || has_end && serde_json::from_slice::<IgnoredAny>(first).err().is_some_and(cut)
+    let is_cut = || serde_json::from_slice::<IgnoredAny>(first).is_err_and(|error| error.is_eof());
+    first.starts_with(b"[") || has_end && is_cut()
 }
 
 /// Reads a file of objects over several lines. What is no JSON is the last problem: what follows it cannot

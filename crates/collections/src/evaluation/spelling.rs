@@ -101,9 +101,8 @@ fn other_zeros(id: &str) -> Vec<String> {
         if is_digit(&part[0]) {
             let number = id[start..end - 1].trim_start_matches('0');
             let number = &id[end - 1 - number.len()..end];
-            let (before, after) = (&id[..start], &id[end..]);
             for zeros in 0..=MOST_ZEROS {
-                spellings.push([before, &"0".repeat(zeros), number, after].concat());
+                spellings.push([&id[..start], &"0".repeat(zeros), number, &id[end..]].concat());
             }
         }
         start = end;

@@ -86,11 +86,10 @@ impl MeasureSpec {
 
     /// The row of the table of measures.
     pub(super) fn row(&self) -> String {
-        let (bare, cut) = (format!("`{}`", self.name), format!("`{}@k`", self.name));
         let name = match self.cutoff {
-            CutoffRule::Needed => cut,
-            CutoffRule::Optional => format!("{bare}, {cut}"),
-            CutoffRule::Never => bare,
+            CutoffRule::Needed => format!("`{}@k`", self.name),
+            CutoffRule::Optional => format!("`{0}`, `{0}@k`", self.name),
+            CutoffRule::Never => format!("`{}`", self.name),
         };
         let parameters = self.parameters.iter().map(|parameter| format!("`{}`", parameter.name));
         let cut = |name: Option<&str>, mark: &str| name.map(|name| format!("`{name}{mark}`"));

@@ -14,7 +14,7 @@ use clariq_collections::evaluation::{
 };
 use clariq_collections::{Collection, read_once};
 use clariq_core::{Error, RequestId};
-use clariq_eval::{Aggregate, Measure, Score, Ties};
+use clariq_eval::{Aggregate, Score, Ties};
 use clariq_files::{FileContent, Run, Source, strictly};
 use std::sync::OnceLock;
 
@@ -137,8 +137,8 @@ impl Evaluation for Official<'_> {
             Answers::File(source) => source.repeatable()?,
         };
         let by_name = !by.measures.is_empty();
-        let is_recall = |measure: &Measure| measure.clariq_cutoff().is_some();
-        let recalls = !by_name || by.measures.iter().any(is_recall);
+        let recalls =
+            !by_name || by.measures.iter().any(|measure| measure.clariq_cutoff().is_some());
         if !recalls && !by.measures.iter().any(is_of_documents) {
             let cases = self.by_qrels()?.cases(Answers::File(&source), by);
             return cases.map_err(|error| self.or_texts(&source, error));

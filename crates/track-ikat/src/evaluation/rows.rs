@@ -262,15 +262,16 @@ impl Row {
         if !has_responses || labels.responses.is_empty() {
             return Vec::new();
         }
-        let of_words = |(n, name): (usize, &&'static str)| {
+        let mut scores = Vec::with_capacity(self.measures.len());
+        for (n, name) in (1..).zip(self.measures) {
             let mut values = Vec::with_capacity(labels.responses.len());
             for (turn, reference) in &labels.responses {
                 let response = evaluated.responses.get(turn).map_or("", String::as_str);
                 values.push((RequestId::from(turn.as_str()), rouge_f1(response, reference, n)));
             }
-            Score::new(self.name, *name, values)
-        };
-        (1..).zip(self.measures).map(of_words).collect()
+            scores.push(Score::new(self.name, *name, values));
+        }
+        scores
     }
 }
 
