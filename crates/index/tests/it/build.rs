@@ -16,6 +16,10 @@ fn large_bank() -> Bank {
     bank(zipf_texts(7, 3_000, 20, 400))
 }
 
+fn other_bank() -> Bank {
+    bank(["", "river"])
+}
+
 fn build_with(folder: &Path, bank: &Bank, threads: usize, memory: usize) -> Arc<DocumentIndex> {
     let options = BuildOptions { threads, memory };
     let (index, opened) =
@@ -37,25 +41,17 @@ fn names(folder: &Path) -> Vec<String> {
 fn threads_and_memory_change_nothing() {
     let bank = large_bank();
     let parent = tempfile::tempdir().expect("a temporary folder");
-    let expected = build(&bank);
+    let expected = rankings(&build(&bank).index);
     // Twelve threads leave more segments than tantivy waits for before it merges some by itself.
     for (threads, memory) in
         [(1, 0), (1, 15 * MB), (2, 64 * MB), (4, 16 * MB), (4, 60 * MB), (12, 180 * MB), (0, 1)]
     {
         let folder = parent.path().join(format!("{threads}-{memory}"));
         let index = build_with(&folder, &bank, threads, memory);
-        assert_eq!(
-            rankings(&index),
-            rankings(&expected.index),
-            "{threads} threads, {memory} bytes"
-        );
+        assert_eq!(rankings(&index), expected, "{threads} threads, {memory} bytes");
         let (reopened, opened) = open_or_build(&folder, &bank).expect("the index");
         assert_eq!(opened, OpenedIndex::Reused, "its metadata must outlive the merge");
-        assert_eq!(
-            rankings(&reopened),
-            rankings(&expected.index),
-            "{threads} threads, {memory} bytes, reopened"
-        );
+        assert_eq!(rankings(&reopened), expected, "{threads} threads, {memory} bytes, reopened");
         assert_eq!(reopened.stats().expect("figures"), index.stats().expect("figures"));
     }
 }
@@ -143,7 +139,7 @@ fn an_open_index_outlives_its_replacement() {
     let bank = large_bank();
     let built = build(&bank);
     let before = rankings(&built.index);
-    open_or_build(built.folder.path(), &crate::common::bank(["", "river"])).expect("another index");
+    open_or_build(built.folder.path(), &other_bank()).expect("another index");
     assert_eq!(rankings(&built.index), before);
 }
 
@@ -171,12 +167,12 @@ fn processes_that_build_at_once_all_get_the_index() {
     let bank = large_bank();
     let parent = tempfile::tempdir().expect("a temporary folder");
     let folder = parent.path().join("index");
-    let expected = build(&bank);
+    let expected = rankings(&build(&bank).index);
     std::thread::scope(|scope| {
         for _ in 0..6 {
             scope.spawn(|| {
                 let (index, _) = open_or_build(&folder, &bank).expect("an index");
-                assert_eq!(rankings(&index), rankings(&expected.index));
+                assert_eq!(rankings(&index), expected);
             });
         }
     });
@@ -188,20 +184,20 @@ fn processes_that_replace_an_index_at_once_leave_a_right_one() {
     let bank = large_bank();
     let parent = tempfile::tempdir().expect("a temporary folder");
     let folder = parent.path().join("index");
-    let expected = build(&bank);
-    open_or_build(&folder, &crate::common::bank(["", "river"])).expect("an index of another bank");
+    let expected = rankings(&build(&bank).index);
+    open_or_build(&folder, &other_bank()).expect("an index of another bank");
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 // An error is possible here: for a moment there is no index. A wrong one is not.
                 if let Ok((index, _)) = open_or_build(&folder, &bank) {
-                    assert_eq!(rankings(&index), rankings(&expected.index));
+                    assert_eq!(rankings(&index), expected);
                 }
             });
         }
     });
     let (index, _) = open_or_build(&folder, &bank).expect("an index");
-    assert_eq!(rankings(&index), rankings(&expected.index));
+    assert_eq!(rankings(&index), expected);
     assert_eq!(names(parent.path()), ["index"]);
 }
 

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use tempfile::TempDir;
 
 /// A folder's files and their bytes.
 type Files = BTreeMap<String, Vec<u8>>;
@@ -23,11 +24,8 @@ fn files(folder: &Path) -> Files {
     entries.map(file).collect()
 }
 
-fn write(folder: &Path, files: &Files) {
-    fs::create_dir_all(folder).expect("created");
-    for (name, bytes) in files {
-        fs::write(folder.join(name), bytes).expect("written");
-    }
+fn rebuild(folder: &Path, bank: &Bank) -> Result<DocumentIndex, Error> {
+    DocumentIndex::rebuild(folder, bank, ANALYZER, &BuildOptions::default())
 }
 
 /// A small index whose files are to be damaged.
@@ -58,13 +56,27 @@ enum Outcome {
 }
 
 impl Intact {
-    /// Opens a copy in which `name` holds `bytes`, or is missing.
-    fn outcome(&self, name: &str, bytes: Option<Vec<u8>>, what: &str) -> Outcome {
+    /// A copy in which `name` holds `bytes`, or is missing.
+    fn copy_with(&self, name: &str, bytes: Option<Vec<u8>>) -> TempDir {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut files = self.files.clone();
         files.remove(name);
         files.extend(bytes.map(|bytes| (name.to_owned(), bytes)));
-        write(folder.path(), &files);
+        for (name, bytes) in files {
+            fs::write(folder.path().join(name), bytes).expect("written");
+        }
+        folder
+    }
+
+    fn assert_reused(&self, folder: &Path) {
+        let (index, opened) = open_or_build(folder, &self.bank).expect("the index");
+        assert_eq!(opened, OpenedIndex::Reused);
+        assert_eq!(rankings(&index), self.rankings);
+    }
+
+    /// Opens a copy in which `name` holds `bytes`, or is missing.
+    fn outcome(&self, name: &str, bytes: Option<Vec<u8>>, what: &str) -> Outcome {
+        let folder = self.copy_with(name, bytes);
         let opened = catch_unwind(AssertUnwindSafe(|| {
             open_or_build(folder.path(), &self.bank)
                 .map(|(index, opened)| (rankings(&index), opened))
@@ -164,17 +176,11 @@ fn swapped_index_files_are_an_error() {
 #[test]
 fn a_copy_without_hidden_files_is_whole() {
     let intact = intact();
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    write(
-        folder.path(),
-        &intact.files.iter().filter(|(name, _)| !name.starts_with('.')).map(owned).collect(),
-    );
-    let (index, opened) = open_or_build(folder.path(), &intact.bank).expect("the index");
-    assert_eq!((opened, rankings(&index)), (OpenedIndex::Reused, intact.rankings));
-}
-
-fn owned<'a>((name, bytes): (&'a String, &'a Vec<u8>)) -> (String, Vec<u8>) {
-    (name.clone(), bytes.clone())
+    let folder = intact.built.folder.path();
+    for name in intact.files.keys().filter(|name| name.starts_with('.')) {
+        fs::remove_file(folder.join(name)).expect("removed");
+    }
+    intact.assert_reused(folder);
 }
 
 #[test]
@@ -182,23 +188,10 @@ fn rebuilding_repairs_an_index_with_any_damaged_file() {
     let intact = intact();
     for name in intact.files.keys() {
         for damage in [None, Some("garbage")] {
-            let folder = tempfile::tempdir().expect("a temporary folder");
-            let mut files = intact.files.clone();
-            files.remove(name);
-            files.extend(damage.map(|garbage| (name.clone(), garbage.into())));
-            write(folder.path(), &files);
-            let index = DocumentIndex::rebuild(
-                folder.path(),
-                &intact.bank,
-                ANALYZER,
-                &BuildOptions::default(),
-            );
-            let index = index.expect("repaired").into();
+            let folder = intact.copy_with(name, damage.map(Into::into));
+            let index = rebuild(folder.path(), &intact.bank).expect("repaired").into();
             assert_eq!(rankings(&index), intact.rankings, "`{name}` {damage:?}");
-            assert_eq!(
-                open_or_build(folder.path(), &intact.bank).expect("the index").1,
-                OpenedIndex::Reused
-            );
+            intact.assert_reused(folder.path());
         }
     }
 }
@@ -207,17 +200,11 @@ fn rebuilding_repairs_an_index_with_any_damaged_file() {
 fn assert_refused(folder: &Path, bank: &Bank, found: &str) {
     let before = files(folder);
     let opened = open_or_build(folder, bank).map(|_| ());
-    let rebuilt =
-        DocumentIndex::rebuild(folder, bank, ANALYZER, &BuildOptions::default()).map(|_| ());
-    for result in [opened, rebuilt] {
+    for result in [opened, rebuild(folder, bank).map(|_| ())] {
         let error = result.expect_err(found);
         assert!(is_foreign(&error) && error.to_problem().found.contains(found), "{error}");
     }
     assert_eq!(files(folder), before, "nothing may be touched");
-}
-
-fn with(name: &str, text: &str) -> Files {
-    Files::from([(name.to_owned(), text.as_bytes().to_vec())])
 }
 
 #[test]
@@ -231,13 +218,13 @@ fn a_folder_that_is_no_index_is_refused_and_kept() {
     ];
     for (name, text) in cases {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        write(folder.path(), &with(name, text));
+        fs::write(folder.path().join(name), text).expect("written");
         assert_refused(folder.path(), &bank, name);
     }
     // A website's or another program's file of that name, parsable or not.
     for text in ["{}", "not JSON", r#"{"payload": 7}"#, r#"{"payload": "theirs"}"#] {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        write(folder.path(), &with("meta.json", text));
+        fs::write(folder.path().join("meta.json"), text).expect("written");
         assert_refused(folder.path(), &bank, "an index that another program wrote");
     }
 }
@@ -261,8 +248,7 @@ fn a_file_put_into_an_index_folder_is_kept() {
     let intact = intact();
     let folder = intact.built.folder.path();
     fs::write(folder.join("notes.txt"), "mine").expect("written");
-    let (index, opened) = open_or_build(folder, &intact.bank).expect("reading harms nothing");
-    assert_eq!((opened, rankings(&index)), (OpenedIndex::Reused, intact.rankings));
+    intact.assert_reused(folder);
     // Replacing would take the file along.
     assert_refused(folder, &bank(["", "another bank"]), "`notes.txt`");
     fs::remove_file(folder.join("notes.txt")).expect("removed");
@@ -295,9 +281,7 @@ fn an_index_that_cannot_be_written_is_still_read() {
     let intact = intact();
     let folder = intact.built.folder.path();
     if is_refused_under(folder, 0o555) {
-        let (index, opened) =
-            open_or_build(folder, &intact.bank).expect("reading needs no writing");
-        assert_eq!((opened, rankings(&index)), (OpenedIndex::Reused, intact.rankings));
+        intact.assert_reused(folder);
         let error = open_or_build(&folder.join("new"), &intact.bank).err().expect("an error");
         assert!(matches!(error, Error::Io { .. }), "{error}");
     }

@@ -3,12 +3,16 @@
 use crate::common::naive::{Naive, close, difference};
 use crate::common::{bank, build, text, tokens};
 use clariq_collections::documents::Bank;
-use clariq_core::{Doc, Documents};
+use clariq_core::{Doc, Documents, Hit};
 use clariq_index::{Bm25, Depth, Query, Scorer, Variant, WeightingModel};
 use proptest::prelude::*;
 
 fn naive(bank: &Bank) -> Naive {
     Naive::new(bank.rows().iter().map(|row| tokens(&row.text)).collect())
+}
+
+fn docs(hits: &[Hit]) -> Vec<u32> {
+    hits.iter().map(|hit| hit.doc.0).collect()
 }
 
 /// Questions of up to `longest` words, the first of them empty.
@@ -115,7 +119,7 @@ fn okapi_replaces_a_negative_idf_by_a_quarter_of_the_mean() {
     let hits = scorer.rank(&Query::new(&tokens("river"), Depth::matching(9))).expect("hits");
     // Six questions of ten tokens: the shortest with the word is best, the others tie and go by
     // descending number.
-    assert_eq!(hits.iter().map(|hit| hit.doc.0).collect::<Vec<_>>(), [4, 3, 2, 1, 0]);
+    assert_eq!(docs(&hits), [4, 3, 2, 1, 0]);
     let rare = 5.5_f64.ln() - 1.5_f64.ln();
     let mean = (5.0 * rare + 1.5_f64.ln() - 5.5_f64.ln()) / 6.0;
     let saturation = 2.5 / (1.0 + 1.5 * (0.25 + 0.75 * 0.6));
@@ -130,7 +134,7 @@ fn questions_with_negative_scores_come_after_the_padding() {
     let scorer = Scorer::new(&built.index, Bm25::okapi()).expect("a scorer");
     let top = |depth| scorer.rank(&Query::new(&tokens("river"), depth)).expect("hits");
     let all = top(Depth { limit: 9, pad: true });
-    assert_eq!(all.iter().map(|hit| hit.doc.0).collect::<Vec<_>>(), [0, 3, 2, 1, 4]);
+    assert_eq!(docs(&all), [0, 3, 2, 1, 4]);
     assert!(all[0].score == 0.0 && all[1].score < 0.0, "{all:?}");
     assert_eq!(top(Depth { limit: 1, pad: true }), all[..1]);
     assert_eq!(top(Depth::matching(9)), all[1..], "a negative score is still a match");
@@ -142,9 +146,8 @@ fn padding_goes_by_descending_id() {
     let built = build(&bank);
     let scorer = Scorer::new(&built.index, Bm25::lucene()).expect("a scorer");
     let top = |request, limit| {
-        let hits =
-            scorer.rank(&Query::new(&tokens(request), Depth { limit, pad: true })).expect("hits");
-        hits.iter().map(|hit| hit.doc.0).collect::<Vec<_>>()
+        let depth = Depth { limit, pad: true };
+        docs(&scorer.rank(&Query::new(&tokens(request), depth)).expect("hits"))
     };
     assert_eq!(top("river", 4), [4, 1, 3, 2]);
     assert_eq!(top("nothing known", 3), [4, 3, 2]);
@@ -160,8 +163,7 @@ fn only_the_candidates_are_ranked() {
     let request = tokens("river");
     let ranked = |among: Option<&[Doc]>, pad: bool| -> Vec<u32> {
         let query = Query { among, ..Query::new(&request, Depth { limit: 9, pad }) };
-        let hits = scorer.rank(&query).expect("hits");
-        hits.iter().map(|hit| hit.doc.0).collect()
+        docs(&scorer.rank(&query).expect("hits"))
     };
     let all = ranked(None, false);
     let among = [Doc(0), Doc(1), Doc(3)];
