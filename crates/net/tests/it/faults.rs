@@ -1,7 +1,7 @@
 //! Errors of servers in every form, and which of them are tried again.
 
-use crate::stub::{Received, Reply, Stub, completion};
-use crate::{chat, complete, config, parts, requests, session};
+use crate::stub::{Reply, Stub, completion};
+use crate::{chat, complete, config, parts, read_from, requests, session, text_after};
 use clariq_core::Location;
 use clariq_files::Source;
 use clariq_net::{CallOptions, Recording};
@@ -47,12 +47,8 @@ fn an_error_in_an_answer_of_status_200_is_told_in_the_words_of_the_server() {
         assert!(found.contains(says), "{body}: {found}");
         assert_eq!(stub.received().len(), tries, "{body}");
     }
-    let once = |_: &Received, number: usize| match number {
-        0 => Reply::Json(json!({ "error": { "message": "busy", "code": 429 } })),
-        _ => Reply::Json(completion("there")),
-    };
-    let read = complete(&Stub::start(once), json!({ "retries": 1 })).unwrap();
-    assert_eq!(read[0].text, "there");
+    let busy = json!({ "error": { "message": "busy", "code": 429 } });
+    assert_eq!(text_after(Reply::Json(busy)), "there");
 }
 
 #[test]
@@ -68,15 +64,15 @@ fn an_answer_of_another_form_is_shown() {
         ("<html>Please log in</html>".to_owned(), "column 1: <html>Please log in</html>"),
         (format!("[{}", " ".repeat(100_000)), "EOF while parsing"),
     ] {
-        let found = parts(complete(&Stub::always(Reply::status(200, &body)), json!({})));
+        let found = parts(read_from(Reply::status(200, &body)));
         assert!(found.contains("for request 0: ") && found.contains(says), "{body}: {found}");
         assert!(found.len() < 1000, "{found}");
     }
     for error in [json!(""), json!({}), json!({ "message": "", "code": null }), json!(null)] {
         let mut answer = completion("there");
         answer["error"] = error;
-        let read = complete(&Stub::always(Reply::Json(answer)), json!({})).unwrap();
-        assert_eq!(read[0].text, "there");
+        let read = read_from(Reply::Json(answer)).unwrap();
+        assert_eq!(read.text, "there");
     }
 }
 
@@ -91,12 +87,12 @@ fn a_server_that_answers_is_there() {
         Reply::Json(busy),
         Reply::Endless,
     ] {
-        let found = parts(complete(&Stub::always(reply.clone()), json!({})));
+        let found = parts(read_from(reply.clone()));
         assert!(found.contains("| the server is there, and "), "{reply:?}: {found}");
     }
-    let found = parts(complete(&Stub::always(Reply::Endless), json!({})));
+    let found = parts(read_from(Reply::Endless));
     assert!(found.contains("`max_tokens`"), "{found}");
-    let found = parts(complete(&Stub::always(Reply::Cut), json!({})));
+    let found = parts(read_from(Reply::Cut));
     assert!(found.contains("is the server there"), "{found}");
 }
 
@@ -110,7 +106,7 @@ fn a_refusal_names_the_remedy_that_fits_it() {
         ),
         (401, "CLARIQ_API_KEY"),
     ] {
-        let found = parts(complete(&Stub::always(Reply::status(status, "no")), json!({})));
+        let found = parts(read_from(Reply::status(status, "no")));
         assert!(found.contains(says), "{status}: {found}");
     }
     let folder = tempfile::tempdir().unwrap();
@@ -124,21 +120,14 @@ fn a_refusal_names_the_remedy_that_fits_it() {
 
 #[test]
 fn a_date_in_retry_after_is_waited_for() {
-    let busy = |_: &Received, number: usize| match number {
-        0 => {
-            let later = SystemTime::now() + Duration::from_secs(2);
-            let wait = format!("Retry-After: {}\r\n", httpdate::fmt_http_date(later));
-            Reply::Status(408, wait, String::new())
-        }
-        _ => Reply::Json(completion("there")),
+    let wait = |seconds: u64| {
+        let end = SystemTime::now() + Duration::from_secs(seconds);
+        format!("Retry-After: {}\r\n", httpdate::fmt_http_date(end))
     };
     let began = Instant::now();
-    let stub = Stub::start(busy);
-    assert_eq!(complete(&stub, json!({ "retries": 1 })).unwrap()[0].text, "there");
+    assert_eq!(text_after(Reply::Status(408, wait(2), String::new())), "there");
     assert!(began.elapsed() >= Duration::from_millis(900), "{:?}", began.elapsed());
-    let far = SystemTime::now() + Duration::from_secs(4000);
-    let wait = format!("Retry-After: {}\r\n", httpdate::fmt_http_date(far));
-    let stub = Stub::always(Reply::Status(503, wait, "closed".to_owned()));
+    let stub = Stub::always(Reply::Status(503, wait(4000), "closed".to_owned()));
     let found = parts(complete(&stub, json!({ "retries": 1 })));
     assert!(found.contains("(at most 60 s)"), "{found}");
 }
@@ -155,7 +144,7 @@ fn packed_answers_are_read_within_their_bound() {
         });
         complete(&stub, json!({}))
     };
-    assert_eq!(complete(&completion("there").to_string()).unwrap()[0].text, "there");
+    assert_eq!(complete(&completion("there").to_string()).unwrap().text, "there");
     let found = parts(complete(&" ".repeat(10 << 20)));
     assert!(found.contains("an answer of more than 320 KiB"), "{found}");
 }

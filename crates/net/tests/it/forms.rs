@@ -7,7 +7,7 @@
 //! the server's README. `chat-llama-cpp` was recorded from llama-cpp-python 0.3.36 with `--logits_all`.
 
 use crate::stub::{Received, Reply, Stub, completion};
-use crate::{chat, complete, config, encoder, parts, requests, reranker, session};
+use crate::{chat, complete, config, encoder, parts, read_from, requests, reranker, session};
 use clariq_core::{Completion, Similarity};
 use clariq_net::CallOptions;
 use serde_json::{Value, json};
@@ -60,20 +60,20 @@ fn a_chat_request_is_sent_as_openai_documents_it() {
 fn completions_of_known_servers_are_read() {
     let path = format!("{}/tests/data/chat-llama-cpp.json", env!("CARGO_MANIFEST_DIR"));
     let answer = Reply::status(200, &std::fs::read_to_string(path).unwrap());
-    let read = complete(&Stub::always(answer), json!({})).unwrap();
-    assert_eq!((read[0].text.as_str(), read[0].cut, read[0].prompt_tokens), ("No", true, Some(40)));
-    assert_eq!(read[0].first_token[2], ("Yes".to_owned(), -2.475_087_642_669_677_7));
+    let read = read_from(answer).unwrap();
+    assert_eq!((read.text.as_str(), read.cut, read.prompt_tokens), ("No", true, Some(40)));
+    assert_eq!(read.first_token[2], ("Yes".to_owned(), -2.475_087_642_669_677_7));
     // Servers without log-probabilities leave them out or give null.
     let mut cut = completion("in the middle of");
     cut["choices"][0]["finish_reason"] = "length".into();
     cut["choices"][0]["logprobs"] = Value::Null;
-    let read = complete(&Stub::always(Reply::Json(cut)), json!({})).unwrap();
-    assert!(read[0].cut && read[0].first_token.is_empty());
+    let read = read_from(Reply::Json(cut)).unwrap();
+    assert!(read.cut && read.first_token.is_empty());
     // A model that reasons may have no tokens left for a text.
     let message = json!({ "role": "assistant", "content": null, "reasoning_content": "Hm." });
     let bare = json!({ "choices": [{ "message": message, "finish_reason": "length" }] });
-    let read = complete(&Stub::always(Reply::Json(bare)), json!({})).unwrap();
-    assert_eq!(read[0], Completion { cut: true, ..Completion::default() });
+    let read = read_from(Reply::Json(bare)).unwrap();
+    assert_eq!(read, Completion { cut: true, ..Completion::default() });
 }
 
 #[test]
@@ -90,13 +90,13 @@ fn what_only_informs_is_read_in_any_form() {
         answer("model", json!(5)),
         answer("system_fingerprint", json!({})),
     ] {
-        let read = complete(&Stub::always(Reply::Json(odd.clone())), json!({})).unwrap();
-        assert_eq!((read[0].text.as_str(), read[0].cut), ("tents", false), "{odd}");
+        let read = read_from(Reply::Json(odd.clone())).unwrap();
+        assert_eq!((read.text.as_str(), read.cut), ("tents", false), "{odd}");
     }
     for (status, before) in [(201, ""), (200, "\u{feff}"), (200, "\n\n")] {
         let body = format!("{before}{}", completion("tents"));
-        let read = complete(&Stub::always(Reply::status(status, &body)), json!({})).unwrap();
-        assert_eq!(read[0].text, "tents", "{status} {before:?}");
+        let read = read_from(Reply::status(status, &body)).unwrap();
+        assert_eq!(read.text, "tents", "{status} {before:?}");
     }
 }
 
@@ -115,8 +115,8 @@ fn the_answer_is_the_first_choice_and_no_refusal() {
         (json!([refusal(json!("I cannot, but tents"), json!("I cannot."))]), ""),
     ] {
         let answer = json!({ "choices": choices });
-        let read = complete(&Stub::always(Reply::Json(answer)), json!({})).unwrap();
-        assert_eq!(read[0].text, text, "{choices}");
+        let read = read_from(Reply::Json(answer)).unwrap();
+        assert_eq!(read.text, text, "{choices}");
     }
 }
 
@@ -126,11 +126,11 @@ fn log_probabilities_are_at_most_0() {
         let mut answer = completion("Yes");
         let token = json!({ "token": "Yes", "top_logprobs": alternatives });
         answer["choices"][0]["logprobs"] = json!({ "content": [token] });
-        complete(&Stub::always(Reply::Json(answer)), json!({}))
+        read_from(Reply::Json(answer))
     };
     let yes = |log: f64| json!([{ "token": "Yes", "logprob": log }]);
-    assert_eq!(answer(yes(1e-6)).unwrap()[0].first_token, [("Yes".to_owned(), 1e-6)]);
-    assert_eq!(answer(Value::Null).unwrap()[0].first_token, []);
+    assert_eq!(answer(yes(1e-6)).unwrap().first_token, [("Yes".to_owned(), 1e-6)]);
+    assert_eq!(answer(Value::Null).unwrap().first_token, []);
     let found = parts(answer(yes(800.0)));
     assert!(found.contains("the log-probability 800, which is above 0"), "{found}");
 }
@@ -146,8 +146,8 @@ fn only_what_the_model_has_ended_is_whole() {
     for (reason, cut, cut_by) in all.chain(other.map(|reason| (reason, true, reason))) {
         let mut answer = completion("do you want tyre repair or bu");
         answer["choices"][0]["finish_reason"] = reason.into();
-        let read = complete(&Stub::always(Reply::Json(answer)), json!({})).unwrap();
-        assert_eq!((read[0].cut, &*read[0].cut_by), (cut, cut_by), "{reason}");
+        let read = read_from(Reply::Json(answer)).unwrap();
+        assert_eq!((read.cut, &*read.cut_by), (cut, cut_by), "{reason}");
     }
     // 512 tokens were allowed: a text of just as many is cut, whatever the server says.
     for reason in [Some("stop"), Some(""), None] {
@@ -155,8 +155,8 @@ fn only_what_the_model_has_ended_is_whole() {
             let mut answer = completion("do you want tyre repair?");
             answer["choices"][0]["finish_reason"] = json!(reason);
             answer["usage"]["completion_tokens"] = tokens.into();
-            let read = complete(&Stub::always(Reply::Json(answer)), json!({})).unwrap();
-            assert_eq!((read[0].cut, &*read[0].cut_by), (cut, ""), "{reason:?} {tokens}");
+            let read = read_from(Reply::Json(answer)).unwrap();
+            assert_eq!((read.cut, &*read.cut_by), (cut, ""), "{reason:?} {tokens}");
         }
     }
 }
@@ -208,7 +208,7 @@ fn a_busy_server_is_asked_again_after_the_time_that_it_names() {
     };
     let stub = Stub::start(busy);
     let began = Instant::now();
-    assert_eq!(complete(&stub, json!({ "retries": 3 })).unwrap()[0].text, "there");
+    assert_eq!(complete(&stub, json!({ "retries": 3 })).unwrap().text, "there");
     assert!(began.elapsed() >= Duration::from_secs(1));
     assert_eq!(stub.received().len(), 4);
     let stub = Stub::always(Reply::Status(429, wait(0), "slow down".to_owned()));

@@ -21,7 +21,7 @@ use clariq_net::{CallOptions, EndpointConfig, Recording, Registry, write_exchang
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use stub::Stub;
+use stub::{Received, Reply, Stub, completion};
 
 /// The table of a model, with further keys.
 pub(crate) fn config(kind: &str, url: &str, more: Value) -> EndpointConfig {
@@ -82,15 +82,29 @@ pub(crate) fn reranker(config: &EndpointConfig) -> Arc<dyn PairScorer> {
 }
 
 /// Completes a request by the chat model of a server.
-pub(crate) fn complete_at(url: &str, more: Value) -> Result<Vec<Completion>, Error> {
+pub(crate) fn complete_at(url: &str, more: Value) -> Result<Completion, Error> {
     let folder = tempfile::tempdir().unwrap();
     let config = config("chat", &format!("{url}/v1"), more);
-    chat(&config, &session(CallOptions::default()), folder.path())
-        .complete(&requests(&["hello"]), &|_, _| Ok(()))
+    let model = chat(&config, &session(CallOptions::default()), folder.path());
+    Ok(model.complete(&requests(&["hello"]), &|_, _| Ok(()))?.remove(0))
 }
 
-pub(crate) fn complete(stub: &Stub, more: Value) -> Result<Vec<Completion>, Error> {
+pub(crate) fn complete(stub: &Stub, more: Value) -> Result<Completion, Error> {
     complete_at(&stub.url, more)
+}
+
+/// What is read from a server that always answers so.
+pub(crate) fn read_from(reply: Reply) -> Result<Completion, Error> {
+    complete(&Stub::always(reply), json!({}))
+}
+
+/// The text that is read from a server which answers so once.
+pub(crate) fn text_after(once: Reply) -> String {
+    let replies = move |_: &Received, number: usize| match number {
+        0 => once.clone(),
+        _ => Reply::Json(completion("there")),
+    };
+    complete(&Stub::start(replies), json!({ "retries": 1 })).unwrap().text
 }
 
 /// The models of a run.

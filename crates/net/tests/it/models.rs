@@ -1,7 +1,9 @@
 //! The model that a server really has, what it thinks, and how it is asked.
 
 use crate::stub::{Received, Reply, Stub, completion};
-use crate::{Notes, chat, config, encoder, encoder_in, lines, parts, replaying, requests, session};
+use crate::{
+    Notes, chat, config, encoder, encoder_in, lines, parts, read_from, replaying, requests, session,
+};
 use clariq_core::{ChatModel, Completion, Location, Model, ModelKind, ModelName, Silent, Thinking};
 use clariq_net::{CallOptions, EndpointConfig, Registry};
 use serde_json::{Value, json};
@@ -58,10 +60,7 @@ fn what_a_model_thinks_is_no_part_of_its_answer_and_is_recorded() {
         let mut answer = completion("");
         answer["choices"][0]["message"]["content"] = content;
         answer["choices"][0]["message"]["reasoning_content"] = reasoning;
-        let stub = Stub::always(Reply::Json(answer));
-        let folder = tempfile::tempdir().unwrap();
-        let model = chat(&chat_config(&stub, json!({})), &Registry::default(), folder.path());
-        assert_eq!(ask(&*model).text, "tents");
+        assert_eq!(read_from(Reply::Json(answer)).unwrap().text, "tents");
     }
 }
 
@@ -80,12 +79,9 @@ fn log_probabilities_are_those_of_the_first_token_of_the_answer() {
     ] {
         let mut answer = completion(&tokens.concat());
         answer["choices"][0]["logprobs"]["content"] = tokens.iter().map(|text| at(text)).collect();
-        let stub = Stub::always(Reply::Json(answer));
-        let folder = tempfile::tempdir().unwrap();
-        let model = chat(&chat_config(&stub, json!({})), &Registry::default(), folder.path());
         let expected: &[_] = &[(first.to_owned(), -0.1)];
         let expected = if first.is_empty() { &[] } else { expected };
-        assert_eq!(ask(&*model).first_token, expected, "{tokens:?}");
+        assert_eq!(read_from(Reply::Json(answer)).unwrap().first_token, expected, "{tokens:?}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Servers that answer otherwise than the API is documented: parts, pieces, halves of characters, redirects.
 
-use crate::stub::{Received, Reply, Stub, completion};
-use crate::{complete, complete_at, parts};
+use crate::stub::{Reply, completion};
+use crate::{complete_at, parts, read_from, text_after};
 use clariq_core::{Completion, Error, Thinking};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-fn answer(body: &str) -> Result<Vec<Completion>, Error> {
-    complete(&Stub::always(Reply::status(200, body)), json!({}))
+fn answer(body: &str) -> Result<Completion, Error> {
+    read_from(Reply::status(200, body))
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_text_in_parts_is_read_without_thoughts() {
     ] {
         let body = json!({ "choices": [{ "message": { "content": content } }], "usage": null });
         let read = answer(&body.to_string()).unwrap();
-        assert_eq!(read[0].text, text, "{content}");
+        assert_eq!(read.text, text, "{content}");
     }
 }
 
@@ -61,12 +61,12 @@ fn an_answer_in_pieces_is_joined() {
         text("tents"),
         end("stop"),
     );
-    let found = &answer(&pieces).unwrap()[0];
+    let found = answer(&pieces).unwrap();
     assert_eq!((&*found.text, &*found.model), ("red tents", "m"));
     assert_eq!((found.thinking, found.cut), (Thinking::Ended, false));
     let comments = format!(": PROCESSING\n\n{pieces}");
-    assert_eq!(answer(&comments).unwrap()[0].text, "red tents");
-    assert!(answer(&format!("{}{}", text("red te"), end("length"))).unwrap()[0].cut);
+    assert_eq!(answer(&comments).unwrap().text, "red tents");
+    assert!(answer(&format!("{}{}", text("red te"), end("length"))).unwrap().cut);
     let found = parts(answer(&text("red te")));
     assert!(found.contains("without its end") && found.contains("`stream: false`"), "{found}");
     let error = json!({ "error": { "message": "the GPU is gone", "code": 400 } });
@@ -78,7 +78,7 @@ fn an_answer_in_pieces_is_joined() {
 fn comments_that_keep_a_connection_open_are_no_answer() {
     let body = completion("red tents").to_string();
     let read = answer(&format!(": PROCESSING\n\n: PROCESSING\n\n{body}")).unwrap();
-    assert_eq!(read[0].text, "red tents");
+    assert_eq!(read.text, "red tents");
 }
 
 #[test]
@@ -102,16 +102,14 @@ fn half_a_character_is_read() {
     for (text, read) in
         [("red tents \\ud83d", "red tents \u{fffd}"), ("<think>Hm</think>\\u2028tents", "tents")]
     {
-        let read_text = &answer(&body.replace("red tents", text)).unwrap()[0].text;
-        assert_eq!(read_text, read, "{text}");
+        assert_eq!(answer(&body.replace("red tents", text)).unwrap().text, read, "{text}");
     }
 }
 
 #[test]
 fn a_redirect_names_the_new_address() {
     let moved = "Location: https://example.org/v1/chat/completions\r\n".to_owned();
-    let stub = Stub::always(Reply::Status(301, moved, "<html>".to_owned()));
-    let found = parts(complete(&stub, json!({})));
+    let found = parts(read_from(Reply::Status(301, moved, "<html>".to_owned())));
     let expected = "status 301 Moved Permanently, to https://example.org/v1/chat/completions";
     assert!(found.contains(expected) && found.contains("redirects are not followed"), "{found}");
 }
@@ -120,28 +118,21 @@ fn a_redirect_names_the_new_address() {
 fn a_packing_that_is_not_asked_for_is_named() {
     for packing in ["br", "deflate", "zstd", "gzip, gzip"] {
         let head = format!("Content-Encoding: {packing}\r\n");
-        let stub = Stub::always(Reply::Status(200, head, "\u{1}\u{2}".to_owned()));
-        let found = parts(complete(&stub, json!({})));
+        let found = parts(read_from(Reply::Status(200, head, "\u{1}\u{2}".to_owned())));
         assert!(found.contains(&format!("a body that is packed with {packing}")), "{found}");
     }
-    let busy = |_: &Received, number: usize| match number {
-        0 => Reply::Status(503, "Content-Encoding: br\r\n".to_owned(), "\u{1}".to_owned()),
-        _ => Reply::Json(completion("there")),
-    };
-    assert_eq!(complete(&Stub::start(busy), json!({ "retries": 1 })).unwrap()[0].text, "there");
+    let packed = "Content-Encoding: br\r\n".to_owned();
+    assert_eq!(text_after(Reply::Status(503, packed, "\u{1}".to_owned())), "there");
     let head = "Content-Encoding: identity\r\n".to_owned();
-    let stub = Stub::always(Reply::Status(200, head, completion("tents").to_string()));
-    assert_eq!(complete(&stub, json!({})).unwrap()[0].text, "tents");
+    let whole = Reply::Status(200, head, completion("tents").to_string());
+    assert_eq!(read_from(whole).unwrap().text, "tents");
 }
 
 #[test]
 fn a_pause_may_be_named_in_milliseconds() {
-    let busy = |_: &Received, number: usize| match number {
-        0 => Reply::Status(429, "retry-after-ms: 1200\r\n".to_owned(), "slow down".to_owned()),
-        _ => Reply::Json(completion("there")),
-    };
+    let wait = "retry-after-ms: 1200\r\n".to_owned();
     let began = Instant::now();
-    assert_eq!(complete(&Stub::start(busy), json!({ "retries": 1 })).unwrap()[0].text, "there");
+    assert_eq!(text_after(Reply::Status(429, wait, "slow down".to_owned())), "there");
     assert!(began.elapsed() >= Duration::from_millis(1200), "{:?}", began.elapsed());
 }
 
