@@ -13,7 +13,8 @@ use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 const OBJECTIVES: [&str; 4] = [
     "kind = \"in-batch-softmax\"\nbatch = 6\nper_request = 2\nquestion_to_request = 1.0\nquestion_to_question = 0.5",
@@ -84,31 +85,43 @@ pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// A training of the topics above.
-#[derive(Clone, Copy)]
-pub(crate) struct TestTraining<'t> {
-    pub(crate) base: &'t Path,
-    pub(crate) recipe: &'t Recipe,
-    /// The folder of the model.
-    pub(crate) folder: &'t Path,
+pub(crate) struct TestTraining {
+    base: PathBuf,
+    recipe: Recipe,
     pub(crate) threads: usize,
+    folder: TempDir,
 }
 
-impl<'t> TestTraining<'t> {
-    pub(crate) fn new(base: &'t Path, recipe: &'t Recipe, folder: &'t Path) -> Self {
-        Self { base, recipe, folder, threads: 1 }
+impl TestTraining {
+    pub(crate) fn new(base: &Path, recipe: Recipe) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Self { base: base.to_owned(), recipe, threads: 1, folder }
+    }
+
+    /// The folder of the model.
+    pub(crate) fn model(&self) -> PathBuf {
+        self.folder.path().join("model")
+    }
+
+    fn checkpoints(&self) -> PathBuf {
+        self.folder.path().join("model.training")
+    }
+
+    pub(crate) fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        files(&self.model())
     }
 
     pub(crate) fn run(&self, resume: bool, tell: &mut dyn FnMut(&TrainingEvent)) -> Result<Curve> {
         let options = ModelOptions { threads: self.threads, ..ModelOptions::default() };
         let training = Training {
-            recipe: self.recipe,
-            base: self.base,
+            recipe: &self.recipe,
+            base: &self.base,
             examples: &judged(),
             data: String::new(),
             options: &options,
             resume,
         };
-        run_training(&training, self.folder, tell)
+        run_training(&training, &self.model(), tell)
     }
 
     /// The losses at the beginning and at the end.
@@ -123,7 +136,7 @@ impl<'t> TestTraining<'t> {
                 assert!(!matches!(event, TrainingEvent::Step { step: 4, .. }), "interrupted here");
             })
         }));
-        assert!(interrupted.is_err() && !self.folder.exists());
+        assert!(interrupted.is_err() && !self.model().exists());
     }
 
     /// Ends what was interrupted. Returns the step that it continues from.
@@ -143,11 +156,11 @@ impl<'t> TestTraining<'t> {
 fn a_few_steps_lower_the_loss_and_leave_a_usable_folder() {
     let _alone = alone();
     for objective in OBJECTIVES {
-        let folder = tempfile::tempdir().unwrap();
-        let model = folder.path().join("model");
-        let (first, last) = TestTraining::new(&tiny(), &recipe(objective, 8.0), &model).losses();
+        let training = TestTraining::new(&tiny(), recipe(objective, 8.0));
+        let (first, last) = training.losses();
         assert!(last < first * 0.9, "{objective}: {first} {last}");
-        let names = files(&model);
+        let model = training.model();
+        let names = training.files();
         for name in [
             "README.md",
             "config.json",
@@ -178,10 +191,7 @@ fn a_few_steps_lower_the_loss_and_leave_a_usable_folder() {
             );
             assert!(scores.unwrap().iter().all(|score| score.is_finite()));
         }
-        assert!(
-            !folder.path().join("model.training").exists(),
-            "checkpoints are of no use any more"
-        );
+        assert!(!training.checkpoints().exists(), "checkpoints are of no use any more");
     }
 }
 
@@ -189,15 +199,12 @@ fn a_few_steps_lower_the_loss_and_leave_a_usable_folder() {
 fn training_in_bf16_leaves_32_bit_weights_and_repeats_its_bytes() {
     let _alone = alone();
     for objective in ENCODER_AND_CROSS_ENCODER {
-        let folder = tempfile::tempdir().unwrap();
         let exact = recipe(objective, 1.0);
         let mixed = Recipe { precision: Precision::Bf16, ..exact.clone() };
-        let [exact, mixed, again] =
-            [(&exact, "exact"), (&mixed, "mixed"), (&mixed, "again")].map(|(recipe, name)| {
-                let model = folder.path().join(name);
-                let losses = TestTraining::new(&tiny(), recipe, &model).losses();
-                (losses, files(&model))
-            });
+        let [exact, mixed, again] = [exact, mixed.clone(), mixed].map(|recipe| {
+            let training = TestTraining::new(&tiny(), recipe);
+            (training.losses(), training.files())
+        });
         let ((first, _), (exact_first, _)) = (mixed.0, exact.0);
         assert!((first / exact_first - 1.0).abs() < 0.02, "{objective}: {first} {exact_first}");
         assert!(mixed.1 == again.1, "{objective}: the same bytes again");
@@ -211,14 +218,13 @@ fn training_in_bf16_leaves_32_bit_weights_and_repeats_its_bytes() {
 #[test]
 fn training_in_bf16_learns() {
     let _alone = alone();
-    let folder = tempfile::tempdir().unwrap();
     let recipe = Recipe {
         precision: Precision::Bf16,
         evaluate_every: 1000,
         checkpoint_every: 1000,
         ..recipe(OBJECTIVES[0], 8.0)
     };
-    let (first, last) = TestTraining::new(&tiny(), &recipe, &folder.path().join("model")).losses();
+    let (first, last) = TestTraining::new(&tiny(), recipe).losses();
     assert!(last < first * 0.9, "{first} {last}");
 }
 
@@ -226,13 +232,12 @@ fn training_in_bf16_learns() {
 fn training_does_not_depend_on_the_number_of_threads() {
     let _alone = alone();
     for objective in OBJECTIVES {
-        let folder = tempfile::tempdir().unwrap();
         let models = [1, 5].map(|threads| {
-            let model = folder.path().join(threads.to_string());
-            let base = tiny();
             let recipe = recipe(objective, 1.0);
-            TestTraining { threads, ..TestTraining::new(&base, &recipe, &model) }.losses();
-            files(&model)
+            let mut training = TestTraining::new(&tiny(), recipe);
+            training.threads = threads;
+            training.losses();
+            training.files()
         });
         assert!(models[0] == models[1], "{objective}");
     }
@@ -242,15 +247,12 @@ fn training_does_not_depend_on_the_number_of_threads() {
 fn an_interrupted_training_ends_with_the_same_bytes() {
     let _alone = alone();
     for objective in OBJECTIVES {
-        let folder = tempfile::tempdir().unwrap();
-        let recipe = recipe(objective, 2.0);
-        let [whole, broken] = ["whole", "broken"].map(|name| folder.path().join(name));
-        let base = tiny();
-        TestTraining::new(&base, &recipe, &whole).losses();
-        let training = TestTraining::new(&base, &recipe, &broken);
-        training.interrupt();
-        assert_eq!(training.resume(), Some(2), "{objective}");
-        assert_eq!(files(&whole), files(&broken), "{objective}");
+        let whole = TestTraining::new(&tiny(), recipe(objective, 2.0));
+        let broken = TestTraining::new(&tiny(), recipe(objective, 2.0));
+        whole.losses();
+        broken.interrupt();
+        assert_eq!(broken.resume(), Some(2), "{objective}");
+        assert_eq!(whole.files(), broken.files(), "{objective}");
     }
 }
 
@@ -260,26 +262,25 @@ fn every_family_learns_and_resumes_to_the_same_bytes() {
     for family in families() {
         let (name, base) = (&family["name"], family_folder(&family));
         for objective in ENCODER_AND_CROSS_ENCODER {
-            let folder = tempfile::tempdir().unwrap();
             let recipe = Recipe { evaluate_every: 1000, ..recipe(objective, 1.0) };
-            let [whole, broken] = ["whole", "broken"].map(|name| folder.path().join(name));
-            let training = TestTraining::new(base.path(), &recipe, &whole);
+            let whole = TestTraining::new(base.path(), recipe.clone());
             if ["qwen3", "gemma3_text"].iter().any(|decoder| name == decoder) {
-                let refused = training.run(false, &mut |_| {});
-                assert!(refused.is_err() && !whole.exists(), "{name} is no base of a training");
+                let refused = whole.run(false, &mut |_| {});
+                let is_there = whole.model().exists();
+                assert!(refused.is_err() && !is_there, "{name} is no base of a training");
                 continue;
             }
-            let (first, last) = training.losses();
+            let (first, last) = whole.losses();
             assert!(last < first, "{name}, {objective}: {first} {last}");
-            ModelFolder::open(&whole).unwrap();
+            ModelFolder::open(&whole.model()).unwrap();
             // A cross-encoder has all weights of an encoder.
             if objective == OBJECTIVES[0] {
                 continue;
             }
-            let training = TestTraining { folder: &broken, ..training };
-            training.interrupt();
-            training.resume();
-            assert!(files(&whole) == files(&broken), "{name}, {objective}");
+            let broken = TestTraining::new(base.path(), recipe);
+            broken.interrupt();
+            broken.resume();
+            assert!(whole.files() == broken.files(), "{name}, {objective}");
         }
     }
 }
@@ -287,26 +288,18 @@ fn every_family_learns_and_resumes_to_the_same_bytes() {
 #[test]
 fn a_checkpoint_of_another_training_is_not_used() {
     let _alone = alone();
-    let folder = tempfile::tempdir().unwrap();
-    let model = folder.path().join("model");
-    let base = tiny();
-    let recipe = recipe(OBJECTIVES[0], 2.0);
-    let training = TestTraining::new(&base, &recipe, &model);
+    let mut training = TestTraining::new(&tiny(), recipe(OBJECTIVES[0], 2.0));
     training.interrupt();
-    let other = Recipe { learning_rate: 1e-3, ..recipe.clone() };
-    assert_eq!(TestTraining { recipe: &other, ..training }.resume(), None);
+    training.recipe.learning_rate = 1e-3;
+    assert_eq!(training.resume(), None);
 }
 
 #[test]
 fn a_changed_byte_of_a_checkpoint_is_an_error() {
     let _alone = alone();
-    let folder = tempfile::tempdir().unwrap();
-    let model = folder.path().join("model");
-    let base = tiny();
-    let recipe = recipe(OBJECTIVES[0], 2.0);
-    let training = TestTraining::new(&base, &recipe, &model);
+    let training = TestTraining::new(&tiny(), recipe(OBJECTIVES[0], 2.0));
     training.interrupt();
-    let checkpoint = folder.path().join("model.training/checkpoint.safetensors");
+    let checkpoint = training.checkpoints().join("checkpoint.safetensors");
     let whole = fs::read(&checkpoint).unwrap();
     for part in 1..12 {
         let at = whole.len() * part / 12;
@@ -316,13 +309,12 @@ fn a_changed_byte_of_a_checkpoint_is_an_error() {
         let error = training.run(true, &mut |_| {}).unwrap_err().to_string();
         assert!(error.contains("checkpoint.safetensors"), "byte {at}: {error}");
     }
-    assert!(!model.exists());
+    assert!(!training.model().exists());
 }
 
 #[test]
 fn early_stopping_keeps_the_best_weights() {
     let _alone = alone();
-    let folder = tempfile::tempdir().unwrap();
     // A rate at which nothing is learned: the first evaluation stays the best.
     let recipe = Recipe { learning_rate: 1e-12, patience: 2, ..recipe(OBJECTIVES[0], 20.0) };
     let mut stopped = None;
@@ -331,7 +323,7 @@ fn early_stopping_keeps_the_best_weights() {
             stopped = Some(*step);
         }
     };
-    TestTraining::new(&tiny(), &recipe, &folder.path().join("model")).run(false, tell).unwrap();
+    TestTraining::new(&tiny(), recipe).run(false, tell).unwrap();
     assert_eq!(stopped, Some(6));
 }
 
@@ -340,10 +332,8 @@ fn held_out_recall_is_that_of_the_pool_or_of_the_bank() {
     let _alone = alone();
     for (objective, found) in [(OBJECTIVES[0], 0.75), (OBJECTIVES[1], 0.25), (OBJECTIVES[2], 0.25)]
     {
-        let folder = tempfile::tempdir().unwrap();
-        let recipe = recipe(objective, 1.0);
-        let model = folder.path().join("model");
-        let curve = TestTraining::new(&tiny(), &recipe, &model).run(false, &mut |_| {}).unwrap();
+        let training = TestTraining::new(&tiny(), recipe(objective, 1.0));
+        let curve = training.run(false, &mut |_| {}).unwrap();
         // All 24 questions with a text are among the first 30, and all 6 of a pool.
         assert_eq!(curve.last_recall().unwrap()[3], found, "{objective}");
     }
@@ -352,11 +342,10 @@ fn held_out_recall_is_that_of_the_pool_or_of_the_bank() {
 #[test]
 fn a_loss_that_is_no_number_is_an_error() {
     let _alone = alone();
-    let folder = tempfile::tempdir().unwrap();
     let recipe =
         Recipe { learning_rate: 1e30, clip: 0.0, warm_up: 0.0, ..recipe(OBJECTIVES[1], 10.0) };
-    let model = folder.path().join("model");
-    let error = TestTraining::new(&tiny(), &recipe, &model).run(false, &mut |_| {}).unwrap_err();
+    let training = TestTraining::new(&tiny(), recipe);
+    let error = training.run(false, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("finite"), "{error}");
-    assert!(!model.exists());
+    assert!(!training.model().exists());
 }

@@ -4,14 +4,21 @@ use super::routed::{routed, table};
 use super::{documents, make_symmetric, models, splade};
 use crate::families::folder;
 use crate::model_files::{module, put};
-use crate::training::{TestTraining, alone, files, recipe};
+use crate::training::{TestTraining, alone, recipe};
+use clariq_core::Recipe;
 use clariq_folder::{ModelFolder, SparseFolder};
 use serde_json::json;
 use std::path::Path;
 use tch::Tensor;
-use tempfile::TempDir;
 
 const SOFTMAX: &str = "kind = \"sparse-softmax\"\nbatch = 6\nper_request = 2";
+
+/// A recipe with the same factor for the words of requests and of questions.
+fn recipe_of(flops: f64, epochs: f64) -> Recipe {
+    let objective = format!("{SOFTMAX}\nrequest_flops = {flops}\nquestion_flops = {flops}");
+    // Evaluations and checkpoints between the steps would take most of the time.
+    Recipe { evaluate_every: 1000, checkpoint_every: 1000, ..recipe(&objective, epochs) }
+}
 
 fn tensor_names(folder: &Path) -> Vec<String> {
     let tensors = Tensor::read_safetensors(folder.join("model.safetensors")).unwrap();
@@ -23,26 +30,22 @@ fn tensor_names(folder: &Path) -> Vec<String> {
 #[test]
 fn a_trained_model_has_a_lower_loss_and_the_layout_of_its_base() {
     let _alone = alone();
-    let mut recipe =
-        recipe(&format!("{SOFTMAX}\nrequest_flops = 0.001\nquestion_flops = 0.001"), 8.0);
-    // Evaluations and checkpoints between the steps would take most of the time.
-    recipe.evaluate_every = 1000;
-    recipe.checkpoint_every = 1000;
+    let recipe = recipe_of(0.001, 8.0);
     for model in models() {
         let name = &model["name"];
         let base = folder(&model);
-        let out = TempDir::new().unwrap();
-        let trained = out.path().join("model");
-        let (first, last) = TestTraining::new(base.path(), &recipe, &trained).losses();
+        let training = TestTraining::new(base.path(), recipe.clone());
+        let (first, last) = training.losses();
+        let trained = training.model();
         assert!(last < first * 0.9, "{name}: {first} {last}");
         assert_eq!(tensor_names(&trained), tensor_names(base.path()), "{name}");
         assert_ne!(documents(&trained), documents(base.path()), "{name}");
     }
     let base = folder(&models()[0]);
     make_symmetric(base.path(), &splade("max", "log1p_relu"));
-    let out = TempDir::new().unwrap();
-    let trained = out.path().join("model");
-    TestTraining::new(base.path(), &recipe, &trained).losses();
+    let training = TestTraining::new(base.path(), recipe);
+    training.losses();
+    let trained = training.model();
     assert!(SparseFolder::open(&trained).unwrap().describe().contains("max of two logarithms"));
 }
 
@@ -63,9 +66,9 @@ fn a_trained_model_has_the_prompts_of_its_base() {
         }
         let prompts = json!({ "prompts": { "query": "about: ", "document": "" } });
         put(base.path(), "config_sentence_transformers.json", &prompts);
-        let out = TempDir::new().unwrap();
-        let trained = out.path().join("model");
-        TestTraining::new(base.path(), &recipe(objective, 1.0), &trained).losses();
+        let training = TestTraining::new(base.path(), recipe(objective, 1.0));
+        training.losses();
+        let trained = training.model();
         let prompt = if objective == encoder {
             ModelFolder::open(&trained).unwrap().sentence().unwrap().prompts.query
         } else {
@@ -83,28 +86,24 @@ fn a_training_that_was_interrupted_ends_with_the_same_bytes() {
         4.0,
     );
     let base = folder(&models()[0]);
-    let out = TempDir::new().unwrap();
-    let [whole, resumed] = ["whole", "resumed"].map(|name| out.path().join(name));
-    TestTraining::new(base.path(), &recipe, &whole).losses();
-    let training = TestTraining::new(base.path(), &recipe, &resumed);
-    TestTraining { threads: 2, ..training }.interrupt();
-    assert_eq!(training.resume(), Some(2));
-    assert_eq!(files(&whole), files(&resumed));
+    let whole = TestTraining::new(base.path(), recipe.clone());
+    whole.losses();
+    let mut resumed = TestTraining::new(base.path(), recipe);
+    resumed.threads = 2;
+    resumed.interrupt();
+    resumed.threads = 1;
+    assert_eq!(resumed.resume(), Some(2));
+    assert_eq!(whole.files(), resumed.files());
 }
 
 #[test]
 fn flops_leave_fewer_words() {
     let _alone = alone();
     let words = |factor: f64| -> usize {
-        let flops = format!("{SOFTMAX}\nrequest_flops = {factor}\nquestion_flops = {factor}");
-        let mut recipe = recipe(&flops, 8.0);
-        recipe.evaluate_every = 1000;
-        recipe.checkpoint_every = 1000;
         let base = folder(&models()[0]);
-        let out = TempDir::new().unwrap();
-        let trained = out.path().join("model");
-        TestTraining::new(base.path(), &recipe, &trained).losses();
-        documents(&trained).rows().map(<[_]>::len).sum()
+        let training = TestTraining::new(base.path(), recipe_of(factor, 8.0));
+        training.losses();
+        documents(&training.model()).rows().map(<[_]>::len).sum()
     };
     let [free, few] = [words(0.0), words(1.0)];
     assert!(few < free, "{few} of {free}");
@@ -113,10 +112,7 @@ fn flops_leave_fewer_words() {
 #[test]
 fn a_table_is_not_trained() {
     let routed = routed(&table());
-    let recipe = recipe(&format!("{SOFTMAX}\nrequest_flops = 0\nquestion_flops = 0"), 1.0);
-    let out = TempDir::new().unwrap();
-    let model = out.path().join("m");
-    let training = TestTraining::new(routed.path(), &recipe, &model);
+    let training = TestTraining::new(routed.path(), recipe_of(0.0, 1.0));
     let error = training.run(false, &mut |_| {}).err().unwrap();
     let expected =
         "expected one network for requests and documents, found a transformer in a folder below";
