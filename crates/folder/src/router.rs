@@ -28,7 +28,6 @@ impl RouterConfig {
 // Other keys are about texts that are neither requests nor documents.
 #[derive(Deserialize)]
 pub(crate) struct RouterParameters {
-    #[serde(default)]
     pub(crate) route_mappings: Option<Map<String, Value>>,
 }
 

@@ -23,7 +23,6 @@ pub struct Curve {
     /// One row per step.
     pub rows: Vec<CurvePoint>,
     /// The recall of the pools that a cross-encoder reorders for the held-out topics, before it does.
-    #[serde(default)]
     pub first_stage: Option<[f64; 4]>,
 }
 

@@ -28,16 +28,13 @@ pub(super) struct CompletionChoice {
     #[serde(default)]
     pub(super) index: Value,
     pub(super) message: ResponseMessage,
-    #[serde(default)]
     pub(super) finish_reason: Option<String>,
-    #[serde(default)]
     pub(super) logprobs: Option<LogProbabilities>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct ResponseMessage {
     /// Absent if the model spent all of its tokens on reasoning, which is in another field.
-    #[serde(default)]
     pub(super) content: Option<Content>,
     /// `OpenAI`: why the model gives no answer.
     #[serde(default)]
@@ -54,9 +51,7 @@ pub(super) enum Content {
 
 #[derive(Deserialize)]
 pub(super) struct ContentPart {
-    #[serde(default)]
     r#type: Option<String>,
-    #[serde(default)]
     text: Option<String>,
 }
 
@@ -79,7 +74,6 @@ impl Content {
 
 #[derive(Deserialize)]
 pub(super) struct LogProbabilities {
-    #[serde(default)]
     pub(super) content: Option<Vec<ResponseToken>>,
 }
 
@@ -87,7 +81,6 @@ pub(super) struct LogProbabilities {
 pub(super) struct ResponseToken {
     #[serde(default)]
     pub(super) token: String,
-    #[serde(default)]
     pub(super) top_logprobs: Option<Vec<Alternative>>,
 }
 

@@ -73,7 +73,6 @@ struct EmbeddingsResponse {
 #[derive(Deserialize)]
 struct IndexedVector {
     /// Gemini leaves out that of the first, and others all.
-    #[serde(default)]
     index: Option<usize>,
     embedding: Vec<f64>,
 }

@@ -61,7 +61,6 @@ struct ModelList {
 struct ListedModel {
     id: String,
     /// vLLM: the folder or repository, if `id` is another name of it.
-    #[serde(default)]
     root: Option<String>,
 }
 
@@ -69,7 +68,6 @@ struct ListedModel {
 #[derive(Deserialize)]
 struct TeiInfo {
     model_id: String,
-    #[serde(default)]
     model_sha: Option<String>,
 }
 
