@@ -87,10 +87,10 @@ impl EndpointConfig {
         if table.path().is_none() {
             let kind = table.kind();
             let known: Vec<String> =
-                kind.paths.iter().map(|(dialect, _)| format!("\"{}\"", dialect.name())).collect();
+                kind.paths.iter().map(|(dialect, _)| json!(dialect).to_string()).collect();
             let expected = format!("dialect = {} for kind = \"{}\"", known.join(" or "), kind.name);
             let hint = "the documentation lists the dialects of each kind (reference, Models)";
-            bail!(at, expected, (format!("\"{}\"", table.dialect().name())), hint);
+            bail!(at, expected, (json!(table.dialect()).to_string()), hint);
         }
         let truncates = match self {
             Self::Embed(keys) => keys.truncate,

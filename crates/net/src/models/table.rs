@@ -18,13 +18,6 @@ pub(super) enum Dialect {
 }
 
 impl Dialect {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::V1 => "v1",
-            Self::Tei => "tei",
-        }
-    }
-
     pub(super) fn tei() -> Self {
         Self::Tei
     }
