@@ -161,7 +161,7 @@ fn write_lines(path: PathBuf, lines: &[String]) -> Result<(PathBuf, usize)> {
 mod tests {
     use super::*;
     use clariq_collections::{DataDir, Split};
-    use clariq_track_clariq::{ClariqSplit, QUESTIONS};
+    use clariq_track_clariq::{QUESTIONS, splits};
 
     #[test]
     fn every_split_is_written_with_its_labels() {
@@ -181,7 +181,7 @@ mod tests {
             .collect();
         assert_eq!(names, expected);
         assert_eq!(files[0].1, sample.documents(QUESTIONS).unwrap().len());
-        let labels = sample.qrels(ClariqSplit::Dev.as_split(), QUESTIONS).unwrap().unwrap();
+        let labels = sample.qrels(splits::DEV, QUESTIONS).unwrap().unwrap();
         let judged: usize = labels.topics().map(|(_, one)| one.documents().count()).sum();
         assert_eq!(files[4].1, judged);
         let qrels = clariq_files::read_qrels(&clariq_files::Source::new(&files[4].0)).unwrap();

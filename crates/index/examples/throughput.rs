@@ -16,7 +16,7 @@ use clariq_index::{
     Analyzer, BuildOptions, Depth, DocumentIndex, Query, Scorer, Variant, WeightingModel,
 };
 use clariq_track_clariq::conversation::{RecordOptions, read_records};
-use clariq_track_clariq::{ClariQ, ClariqSplit};
+use clariq_track_clariq::{ClariQ, splits};
 use serde_json::json;
 use std::collections::HashSet;
 use std::error::Error;
@@ -117,7 +117,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn requests(data: &Path) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
     let collection = ClariQ::open(DataDir::Folder(data.to_owned()))?;
     let mut requests = Vec::new();
-    for split in [ClariqSplit::Train, ClariqSplit::Dev] {
+    for split in [splits::TRAIN, splits::DEV] {
         let topics = collection.split(split)?.topics;
         requests.extend(topics.iter().map(|topic| Analyzer::Nltk.tokens(&topic.request)));
     }

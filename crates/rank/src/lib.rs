@@ -5,7 +5,7 @@
 //! rerank`:
 //!
 //! ```
-//! use clariq_track_clariq::{ClariQ, ClariqSplit};
+//! use clariq_track_clariq::{ClariQ, splits};
 //! use clariq_core::Request;
 //! use clariq_index::{BuildOptions, DocumentIndex};
 //! use clariq_rank::{Batch, Context, SystemFile};
@@ -28,7 +28,7 @@
 //!     Ok(DocumentIndex::open_or_build(&folder, documents, analyzer, &options)?.0)
 //! });
 //! let requests: Vec<Request> =
-//!     collection.split(ClariqSplit::Dev)?.topics.iter().map(Request::from).collect();
+//!     collection.split(splits::DEV)?.topics.iter().map(Request::from).collect();
 //! let batch = Batch::new(&context, &requests);
 //! let rankings = system.pipeline.run(&batch, batch.unranked())?;
 //! assert!(rankings.iter().all(|ranking| ranking.len() <= 3));

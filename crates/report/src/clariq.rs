@@ -16,13 +16,14 @@ use crate::page::{Page, Section};
 use crate::request::{PageRequest, RenderedPage};
 use crate::scores::{self, ComparedRuns, RunScores};
 use crate::words::{count, figure};
+use clariq_collections::Split;
 use clariq_collections::documents::Bank;
 use clariq_collections::evaluation::{Answers, Evaluation as _, warn_of_short};
 use clariq_core::{Documents, Error};
 use clariq_eval::{Score, Ties, diagnose};
 use clariq_files::Run;
 use clariq_track_clariq::evaluation::{CUTOFFS, Official, question_relevance, recall_interval};
-use clariq_track_clariq::{ClariQ, ClariqSplit, Labelled, NeedLine};
+use clariq_track_clariq::{ClariQ, Labelled, NeedLine};
 use documents::DocumentsOfRuns;
 use judged::JudgedRuns;
 use maud::{Markup, html};
@@ -35,7 +36,7 @@ const TOPIC: &str = "topic";
 #[derive(Clone, Copy)]
 pub(crate) struct ClariqPage<'a> {
     pub(crate) request: PageRequest<'a>,
-    pub(crate) split: ClariqSplit,
+    pub(crate) split: Split,
     pub(crate) bank: &'a Bank,
     pub(crate) labels: &'a Labelled,
     /// The lines of the runs.
@@ -59,7 +60,7 @@ impl ClariqPage<'_> {
 /// The page of runs over a split.
 pub(crate) fn page(
     clariq: &ClariQ,
-    split: ClariqSplit,
+    split: Split,
     request: &PageRequest,
 ) -> Result<RenderedPage, Error> {
     let official = Official::new(clariq, split);

@@ -9,13 +9,13 @@ use crate::page::{Page, Section};
 use crate::request::{PageRequest, PageRun, RenderedPage};
 use crate::scores::{self, ComparedRuns, RunScores};
 use crate::words::count;
-use clariq_collections::Collection;
 use clariq_collections::evaluation::Cases;
+use clariq_collections::{Collection, Split};
 use clariq_core::{Error, bail, fit};
 use clariq_eval::{Score, keep_common};
 use clariq_track_ikat::evaluation::{EvaluatedRun, IkatEvaluation, IkatLabels, scores};
 use clariq_track_ikat::run::Submission;
-use clariq_track_ikat::{Ikat, IkatSplit, PASSAGES, TopicFile};
+use clariq_track_ikat::{Ikat, PASSAGES, TopicFile};
 use maud::html;
 use std::collections::{HashMap, HashSet};
 
@@ -45,7 +45,7 @@ pub(crate) struct IkatPage<'a> {
     pub(crate) request: &'a PageRequest<'a>,
     /// Conversations and the texts of passages.
     pub(crate) ikat: &'a Ikat,
-    pub(crate) split: IkatSplit,
+    pub(crate) split: Split,
     pub(crate) topics: &'a TopicFile,
     pub(crate) labels: &'a IkatLabels,
     pub(crate) runs: &'a [PageEntry<'a>],
@@ -54,7 +54,7 @@ pub(crate) struct IkatPage<'a> {
 /// The page of runs over a split. Without labels, it shows rankings and responses without figures.
 pub(crate) fn page(
     ikat: &Ikat,
-    split: IkatSplit,
+    split: Split,
     request: &PageRequest,
 ) -> Result<RenderedPage, Error> {
     if let Some((_, need)) = request.needs.first() {

@@ -7,13 +7,11 @@ use crate::page::{Page, Section};
 use crate::request::{PageRequest, RenderedPage};
 use crate::scores::{self, ComparedRuns, RunScores};
 use crate::words::count;
-use clariq_collections::Collection;
 use clariq_collections::evaluation::{Answers, Evaluation};
+use clariq_collections::{Collection, Split};
 use clariq_core::{Documents, Error, RequestId, Speaker, bail, fit};
 use clariq_eval::{Qrels, RankedRun};
-use clariq_track_mtrag::{
-    Answerability, Mtrag, MtragEvaluation, MtragSplit, MtragTask, PASSAGES, asks,
-};
+use clariq_track_mtrag::{Answerability, Mtrag, MtragEvaluation, MtragTask, PASSAGES, asks};
 use maud::{Markup, html};
 use std::collections::HashMap;
 
@@ -43,7 +41,7 @@ struct ConversationSection<'a> {
 /// The page of runs over a split.
 pub(crate) fn page(
     mtrag: &Mtrag,
-    split: MtragSplit,
+    split: Split,
     request: &PageRequest,
 ) -> Result<RenderedPage, Error> {
     if let Some((_, need)) = request.needs.first() {
@@ -95,7 +93,7 @@ pub(crate) fn page(
             topics: topics.collect(),
         },
     ));
-    let qrels = mtrag.qrels(split.as_split(), PASSAGES)?.unwrap_or_default();
+    let qrels = mtrag.qrels(split, PASSAGES)?.unwrap_or_default();
     let content = ConversationSection {
         mtrag,
         qrels: &qrels,
@@ -107,7 +105,7 @@ pub(crate) fn page(
     .section(tasks)?;
     sections.push(Section { id: "conversations", name: "Conversations", content });
     let shown = count(compared.runs.len(), "run");
-    let remark = mtrag.remark(split.as_split());
+    let remark = mtrag.remark(split);
     let remark = remark.map_or_else(String::new, |remark| format!(" Note: {remark}."));
     let page = Page {
         title: request.title,

@@ -20,13 +20,13 @@ pub fn page_of(
     request: &PageRequest,
 ) -> Result<RenderedPage, Error> {
     if let Some(clariq) = collection.downcast::<ClariQ>() {
-        return clariq::page(clariq, split.into(), request);
+        return clariq::page(clariq, split, request);
     }
     if let Some(ikat) = collection.downcast::<Ikat>() {
-        return ikat::page(ikat, split.into(), request);
+        return ikat::page(ikat, split, request);
     }
     if let Some(mtrag) = collection.downcast::<Mtrag>() {
-        return mtrag::page(mtrag, split.into(), request);
+        return mtrag::page(mtrag, split, request);
     }
     let task = collection.tasks()[0];
     let evaluation = collection.evaluation(split)?;

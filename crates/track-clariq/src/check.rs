@@ -1,11 +1,12 @@
 //! The check of a data folder, which reports all problems at once.
 
-use crate::collection::{ClariqSplit, Disjoint, RELEASE, check_single, unknown_questions};
+use crate::collection::{Disjoint, RELEASE, check_single, unknown_questions};
 use crate::conversation::{RecordOptions, read_records};
 use crate::eval_table::{EvalTable, locate};
 use crate::labelled::{Labelled, LabelledTopic, parse_requests};
 use crate::question_bank::NO_QUESTION;
 use crate::question_bank::parse_question_bank;
+use crate::splits;
 use clariq_collections::CheckReport;
 use clariq_collections::DataDir;
 use clariq_collections::documents::Bank;
@@ -121,15 +122,15 @@ impl Checker<'_> {
     fn read_splits(&mut self, bank: Option<&Bank>) -> Result<(), Error> {
         let mut disjoint = Disjoint::default();
         let mut test = None;
-        for split in ClariqSplit::ALL {
-            let Some(labelled) = self.read(split.labelled_file(), Labelled::parse)? else {
+        for split in splits::ALL {
+            let Some(labelled) = self.read(splits::labelled_file(split), Labelled::parse)? else {
                 continue;
             };
             check_labelled(&labelled, bank, &mut self.report.findings);
             for problem in disjoint.add(&labelled) {
                 self.report.findings.add(problem);
             }
-            if split == ClariqSplit::Test {
+            if split == splits::TEST {
                 test = Some(labelled);
             }
         }

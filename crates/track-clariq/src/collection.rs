@@ -3,15 +3,12 @@
 
 use crate::labelled::{Facet, Labelled, LabelledTopic, parse_requests, read_requests};
 use crate::question_bank::read_question_bank;
+use crate::splits;
 use clariq_collections::documents::Bank;
 use clariq_collections::{Collection, DataDir, Release, Split, Task, embedded, read_once};
-use clariq_core::{
-    Documents, Error, FacetId, Problem, ProblemKind, RequestId, SplitRole, TrainOn, problem,
-};
+use clariq_core::{Documents, Error, FacetId, Problem, ProblemKind, RequestId, TrainOn, problem};
 use clariq_files::{MOST_OF_A_TABLE, Source};
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::OnceLock;
 
 /// The task of the collection.
@@ -35,64 +32,6 @@ pub(super) const RELEASE: Release = Release {
     at: "https://raw.githubusercontent.com/aliannejadi/ClariQ/46885a544581a0af8aff0681d29e4971807e2912/data/",
     table: include_str!("../released/clariq.tsv"),
 };
-
-/// A part of the collection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ClariqSplit {
-    /// `train.tsv`: everything is learned and tuned here.
-    Train,
-    /// `dev.tsv`: systems are compared here.
-    Dev,
-    /// `test_with_labels.tsv` if the user has it, else the requests of `test.tsv`, without labels.
-    Test,
-}
-
-impl ClariqSplit {
-    /// All splits in their usual order.
-    pub const ALL: [Self; 3] = [Self::Train, Self::Dev, Self::Test];
-
-    /// The name on the command line and in file names.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Train => "train",
-            Self::Dev => "dev",
-            Self::Test => "test",
-        }
-    }
-
-    /// It as a split of the collection.
-    pub const fn as_split(self) -> Split {
-        let role = match self {
-            Self::Train => SplitRole::Learn,
-            Self::Dev => SplitRole::Tune,
-            Self::Test => SplitRole::HeldOut,
-        };
-        Split::new(self as usize, self.name(), role)
-    }
-
-    /// The file that holds this split's labels.
-    pub(crate) fn labelled_file(self) -> &'static str {
-        match self {
-            Self::Train => "train.tsv",
-            Self::Dev => "dev.tsv",
-            Self::Test => "test_with_labels.tsv",
-        }
-    }
-}
-
-impl fmt::Display for ClariqSplit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl From<Split> for ClariqSplit {
-    #[allow(clippy::indexing_slicing, reason = "the collection has these splits and no others")]
-    fn from(split: Split) -> Self {
-        Self::ALL[split.place()]
-    }
-}
 
 /// The requests of one split, and its labels if the folder has them.
 #[derive(Debug, Clone)]
@@ -134,15 +73,15 @@ impl ClariQ {
     }
 
     /// True if the folder has the requests (and, if `labels`, also the labels) of a split.
-    pub fn has(&self, split: ClariqSplit, labels: bool) -> bool {
-        self.data.file(split.labelled_file()).is_some()
-            || (!labels && split == ClariqSplit::Test && self.data.file("test.tsv").is_some())
+    pub fn has(&self, split: Split, labels: bool) -> bool {
+        self.data.file(splits::labelled_file(split)).is_some()
+            || (!labels && split == splits::TEST && self.data.file("test.tsv").is_some())
     }
 
     /// The file with the requests of a split: the one with its labels, if it is there.
-    pub(crate) fn requests_file(&self, split: ClariqSplit) -> Result<Source, Error> {
-        let labelled = split.labelled_file();
-        if split == ClariqSplit::Test && self.data.file(labelled).is_none() {
+    pub(crate) fn requests_file(&self, split: Split) -> Result<Source, Error> {
+        let labelled = splits::labelled_file(split);
+        if split == splits::TEST && self.data.file(labelled).is_none() {
             return self.data.require("test.tsv");
         }
         self.data.require(labelled)
@@ -152,7 +91,7 @@ impl ClariQ {
     fn check_splits(&self) -> Result<(), Error> {
         read_once(&self.is_disjoint, || {
             let mut disjoint = Disjoint::default();
-            for split in ClariqSplit::ALL {
+            for split in splits::ALL {
                 if !self.has(split, false) {
                     continue;
                 }
@@ -174,7 +113,7 @@ impl ClariQ {
 
     /// Reads a split. Every question that it names must be in the bank, and no other split may have
     /// its topics.
-    pub fn split(&self, split: ClariqSplit) -> Result<SplitData, Error> {
+    pub fn split(&self, split: Split) -> Result<SplitData, Error> {
         self.check_splits()?;
         let source = self.requests_file(split)?;
         if !self.has(split, true) {
@@ -188,10 +127,10 @@ impl ClariQ {
     }
 
     /// Reads a split that must have labels.
-    pub fn labelled(&self, split: ClariqSplit) -> Result<Labelled, Error> {
+    pub fn labelled(&self, split: Split) -> Result<Labelled, Error> {
         self.split(split)?.labels.ok_or_else(|| {
             problem!(
-                self.data.path_of(split.labelled_file()),
+                self.data.path_of(splits::labelled_file(split)),
                 "the labels of {split}",
                 "a folder with only the requests",
                 "the labels of test are held out: use --split dev, or add that file if you have it"
@@ -203,9 +142,9 @@ impl ClariQ {
 
     /// The labels that a model is trained on, joined.
     pub fn training_labels(&self, train_on: TrainOn) -> Result<Labelled, Error> {
-        let mut labelled = self.labelled(ClariqSplit::Train)?;
+        let mut labelled = self.labelled(splits::TRAIN)?;
         if train_on == TrainOn::TrainAndDev {
-            labelled.append(self.labelled(ClariqSplit::Dev)?);
+            labelled.append(self.labelled(splits::DEV)?);
         }
         Ok(labelled)
     }

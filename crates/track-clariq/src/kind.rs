@@ -1,8 +1,9 @@
 //! `ClariQ` in the registry of collections.
 
-use crate::collection::{ClariQ, ClariqSplit, QUESTIONS, RELEASE, SAMPLE};
+use crate::collection::{ClariQ, QUESTIONS, RELEASE, SAMPLE};
 use crate::conversation::Conversations;
 use crate::evaluation::{Official, names};
+use crate::splits;
 use crate::{check, stats};
 use clariq_collections::documents::Bank;
 use clariq_collections::evaluation::Evaluation;
@@ -19,8 +20,8 @@ pub static KIND: Kind = Kind {
     signs: &["question_bank.tsv"],
     tasks: &[QUESTIONS],
     usual: "data/clariq",
-    splits: &SPLITS,
-    usual_split: SPLITS[1],
+    splits: &splits::ALL,
+    usual_split: splits::DEV,
     endings: &[],
     sample: Some(SAMPLE),
     is_in: |data| RELEASE.files().iter().any(|file| data.file(file.name).is_some()),
@@ -32,9 +33,6 @@ pub static KIND: Kind = Kind {
     scores: names,
     released: Some(RELEASE),
 };
-
-const SPLITS: [Split; 3] =
-    [ClariqSplit::Train.as_split(), ClariqSplit::Dev.as_split(), ClariqSplit::Test.as_split()];
 
 /// The first digits of the checksums of the known banks, and their names.
 const NAMED: [(&str, &str); 2] = [("2100c70232f6", "clariq"), ("575333ff3f8b", "sample")];
@@ -65,7 +63,7 @@ impl Collection for ClariQ {
     }
 
     fn has(&self, split: Split) -> bool {
-        self.has(split.into(), false)
+        self.has(split, false)
     }
 
     fn documents(&self, _task: Task) -> Result<&dyn Documents, Error> {
@@ -73,24 +71,24 @@ impl Collection for ClariQ {
     }
 
     fn source(&self, split: Split) -> Result<Source, Error> {
-        self.requests_file(split.into())
+        self.requests_file(split)
     }
 
     fn requests(&self, split: Split, _task: Task) -> Result<Requests<'_>, Error> {
-        let topics = self.split(split.into())?.topics;
+        let topics = self.split(split)?.topics;
         Ok(Box::new(topics.into_iter().map(|topic| Ok(Request::from(&topic)))))
     }
 
     fn qrels(&self, split: Split, _task: Task) -> Result<Option<Qrels>, Error> {
-        Ok(self.split(split.into())?.labels.as_ref().map(Qrels::from))
+        Ok(self.split(split)?.labels.as_ref().map(Qrels::from))
     }
 
     fn own_evaluation(&self, split: Split) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
-        Ok(Some(Box::new(Official::new(self, split.into()))))
+        Ok(Some(Box::new(Official::new(self, split))))
     }
 
     fn annotations(&self, split: Split) -> Result<Vec<Annotation>, Error> {
-        let Some(labels) = self.split(split.into())?.labels else { return Ok(Vec::new()) };
+        let Some(labels) = self.split(split)?.labels else { return Ok(Vec::new()) };
         let mut annotations: Vec<Annotation> = labels
             .topics
             .iter()
@@ -147,14 +145,13 @@ mod tests {
     fn the_sample_is_a_collection_like_any_other() {
         let sample: Box<dyn Collection> = (KIND.open)(&SAMPLE, None).unwrap();
         assert_eq!((sample.label().as_str(), sample.kind()), ("sample", "ClariQ"));
-        assert_eq!(sample.find_split("dev").unwrap(), ClariqSplit::Dev.as_split());
+        assert_eq!(sample.find_split("dev").unwrap(), splits::DEV);
         let refused = sample.find_split("devel").unwrap_err();
         assert_eq!(refused.expected, "one of the splits train, dev, test");
-        let dev = ClariQ::of(&*sample).unwrap().labelled(ClariqSplit::Dev).unwrap();
-        let requests: Vec<_> =
-            sample.requests(ClariqSplit::Dev.as_split(), QUESTIONS).unwrap().collect();
+        let dev = ClariQ::of(&*sample).unwrap().labelled(splits::DEV).unwrap();
+        let requests: Vec<_> = sample.requests(splits::DEV, QUESTIONS).unwrap().collect();
         assert_eq!(requests.len(), dev.topics.len());
-        let qrels = sample.qrels(ClariqSplit::Dev.as_split(), QUESTIONS).unwrap().unwrap();
+        let qrels = sample.qrels(splits::DEV, QUESTIONS).unwrap().unwrap();
         assert_eq!(qrels, Qrels::from(&dev));
     }
 }

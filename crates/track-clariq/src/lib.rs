@@ -27,6 +27,7 @@ mod official_file;
 mod official_scores;
 mod pickle;
 mod question_bank;
+pub mod splits;
 #[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
 mod stats;
 mod text_run;
@@ -34,7 +35,7 @@ mod validate;
 
 pub use candidates::write_candidates;
 pub use check::check;
-pub use collection::{ClariQ, ClariqSplit, QUESTIONS, SAMPLE, SplitData};
+pub use collection::{ClariQ, QUESTIONS, SAMPLE, SplitData};
 pub use eval_table::{
     BEST, ContextId, ContextScores, EvalTable, MetricTable, RetrievedWith, WORST,
 };

@@ -1,8 +1,10 @@
 //! Statistics of a collection: its size, and the distribution of its labels.
 
-use crate::collection::{ClariQ, ClariqSplit};
+use crate::collection::ClariQ;
 use crate::labelled::Labelled;
 use crate::question_bank::NO_QUESTION;
+use crate::splits;
+use clariq_collections::Split;
 use clariq_collections::statistics::{Figure, Statistics, WordCounts, figure, mean};
 use clariq_core::{Documents, Error};
 use serde::Serialize;
@@ -12,7 +14,7 @@ use std::collections::HashSet;
 /// The figures of one split.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct SplitStats {
-    split: ClariqSplit,
+    split: &'static str,
     topics: usize,
     /// Facets of the topics; `None` without labels.
     facets: Option<usize>,
@@ -36,7 +38,7 @@ struct SplitStats {
 /// Computes the statistics of a collection.
 pub(crate) fn statistics(collection: &ClariQ) -> Result<Statistics, Error> {
     let words = WordCounts::of_documents(&collection.bank)?;
-    let splits = ClariqSplit::ALL.into_iter().filter(|&split| collection.has(split, false));
+    let splits = splits::ALL.into_iter().filter(|&split| collection.has(split, false));
     let splits = splits.map(|split| SplitStats::of(collection, split));
     let splits = splits.collect::<Result<Vec<_>, Error>>()?;
     let bank = [
@@ -51,8 +53,7 @@ pub(crate) fn statistics(collection: &ClariQ) -> Result<Statistics, Error> {
         "bank": collection.bank.checksum(),
         "splits": splits,
     });
-    let columns: Vec<_> =
-        splits.iter().map(|split| (split.split.name(), split.figures())).collect();
+    let columns: Vec<_> = splits.iter().map(|split| (split.split, split.figures())).collect();
     Ok(Statistics::new(&columns, ("bank", &bank), named))
 }
 
@@ -80,7 +81,7 @@ impl SplitStats {
         ]
     }
 
-    fn of(collection: &ClariQ, split: ClariqSplit) -> Result<Self, Error> {
+    fn of(collection: &ClariQ, split: Split) -> Result<Self, Error> {
         let data = collection.split(split)?;
         let labels = data.labels.as_ref();
         let relevant = labels.map(Labelled::relevant);
@@ -89,7 +90,7 @@ impl SplitStats {
             WordCounts::of(answers.filter(|answer| !answer.trim().is_empty())).mean
         };
         Ok(Self {
-            split,
+            split: split.name(),
             topics: data.topics.len(),
             facets: labels.map(|labels| labels.facets.len()),
             single: labels.map(single_topics),
@@ -141,7 +142,7 @@ mod tests {
         let table = statistics(&sample).unwrap();
         assert!(table.rows.iter().all(|row| row.amounts.len() == table.columns.len()));
         assert_eq!(table.columns, ["train", "dev", "test", "bank"]);
-        for split in ClariqSplit::ALL {
+        for split in splits::ALL {
             let split = SplitStats::of(&sample, split).unwrap();
             assert_eq!(split.needs.unwrap().iter().sum::<usize>(), split.topics);
             assert!(split.facets.unwrap() > split.topics);

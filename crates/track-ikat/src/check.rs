@@ -1,7 +1,7 @@
 //! The check of a folder with the track's files, which reports all problems at once.
 
 use super::folder::{check_track_files, passage_files, track_file, unread_passage_files};
-use super::splits::IkatSplit;
+use super::splits::{self, SplitFiles};
 use super::topics::TopicFile;
 use clariq_collections::documents::{DocumentForm, Passage, check_documents};
 use clariq_collections::{CheckReport, DataDir};
@@ -11,9 +11,10 @@ use clariq_files::{Source, shorten};
 /// The files of the track in a folder.
 pub(super) fn files(data: &DataDir) -> Vec<Source> {
     let mut files = Vec::new();
-    for split in IkatSplit::ALL {
-        files.extend(track_file(data, split.topics_file()));
-        files.extend(split.labels.iter().filter_map(|(name, _)| track_file(data, name)));
+    for split in splits::ALL {
+        let SplitFiles { topics, labels, .. } = splits::files(split);
+        files.extend(track_file(data, topics));
+        files.extend(labels.iter().filter_map(|(name, _)| track_file(data, name)));
     }
     files.extend(passage_files(data).unwrap_or_default());
     files
@@ -24,11 +25,11 @@ pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let mut report = CheckReport::default();
     report.note(check_track_files(data))?;
     let mut valid_topics = Vec::new();
-    for &split in IkatSplit::ALL {
-        let name = split.topics_file();
+    for split in splits::ALL {
+        let name = splits::files(split).topics;
         let topics = report.read(name, track_file(data, name), |input, sink| {
             let topics = TopicFile::parse(input, sink);
-            if topics.year != split.year() && !topics.conversations.is_empty() {
+            if topics.year != splits::files(split).year && !topics.conversations.is_empty() {
                 sink(super::folder::other_year((&*input.name, 1), topics.year, split));
             }
             topics
@@ -37,11 +38,11 @@ pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
         valid_topics
             .push(topics.filter(|topics| findings.count(&topics.name, Severity::Error) == 0));
     }
-    for (&split, topics) in IkatSplit::ALL.iter().zip(&valid_topics) {
-        for &(name, kind) in split.labels {
+    for (split, topics) in splits::ALL.into_iter().zip(&valid_topics) {
+        for &(name, kind) in splits::files(split).labels {
             // Few users have the labels of later years.
             let file = track_file(data, name);
-            if file.is_some() || split == IkatSplit::TEST_2023 {
+            if file.is_some() || split == splits::TEST_2023 {
                 report.read(name, file, |input, sink| kind.check(input, topics.as_ref(), sink))?;
             }
         }

@@ -8,7 +8,7 @@ use super::opened::{Ikat, PASSAGES, STATEMENTS, changed};
 use super::qrels::{
     JudgedPassages, LabelKind, citation_judgements, statement_judgements, to_qrels,
 };
-use super::splits::IkatSplit;
+use super::splits;
 use super::topics::TopicFile;
 use super::validate::validate_with;
 use clariq_collections::documents::{read_all, read_bank};
@@ -29,8 +29,8 @@ pub static KIND: Kind = Kind {
     signs: &["2023_test_topics.json"],
     tasks: &TASKS,
     usual: "data/ikat",
-    splits: &IkatSplit::SPLITS,
-    usual_split: IkatSplit::TEST_2023.as_split(),
+    splits: &splits::ALL,
+    usual_split: splits::TEST_2023,
     endings: &[".json", ".jsonl"],
     sample: Some(SAMPLE),
     is_in: |data| !track_splits(data).is_empty(),
@@ -39,7 +39,7 @@ pub static KIND: Kind = Kind {
     check: super::check::check,
     validate: |data, split, run, options| {
         check_track_files(data)?;
-        let split = KIND.find_split(split)?.into();
+        let split = KIND.find_split(split)?;
         let topics = read_topics(data, split)?;
         validate_with(run, &topics, &judged_passages(data, split, &topics), options)
     },
@@ -52,9 +52,9 @@ pub static KIND: Kind = Kind {
 };
 
 /// The passages that the topics cite, and those of labels that can be read.
-fn judged_passages(data: &DataDir, split: IkatSplit, topics: &TopicFile) -> JudgedPassages {
+fn judged_passages(data: &DataDir, split: Split, topics: &TopicFile) -> JudgedPassages {
     let mut judgements = citation_judgements(topics);
-    for (name, kind) in split.labels {
+    for (name, kind) in splits::files(split).labels {
         if matches!(kind, LabelKind::Passages(_))
             && let Some(file) = track_file(data, name)
         {
@@ -105,14 +105,13 @@ impl Collection for Ikat {
     }
 
     fn source(&self, split: Split) -> Result<Source, Error> {
-        let split = split.into();
-        track_file(&self.data, IkatSplit::topics_file(split)).ok_or_else(|| changed(split))
+        track_file(&self.data, splits::files(split).topics).ok_or_else(|| changed(split))
     }
 
     fn labels_of(&self, split: Split) -> Result<Vec<Source>, Error> {
         let mut files = vec![self.source(split)?];
-        let labels = IkatSplit::from(split).labels;
-        files.extend(labels.iter().filter_map(|(name, _)| track_file(&self.data, name)));
+        let labels = splits::files(split).labels.iter();
+        files.extend(labels.filter_map(|(name, _)| track_file(&self.data, name)));
         Ok(files)
     }
 
@@ -126,14 +125,13 @@ impl Collection for Ikat {
     /// their utterances, and their new statements are candidates, too. With relevant statements, these
     /// follow the utterance of each turn.
     fn requests_seen(&self, split: Split, task: Task, sight: Sight) -> Result<Requests<'_>, Error> {
-        let split = IkatSplit::from(split);
         let ranks_statements = task == STATEMENTS;
         let topics = self.topics(split)?;
         let mut labels = topics.turns().filter_map(|(_, turn)| turn.relevant_statements.as_ref());
         if sight.relevant_statements && labels.all(Vec::is_empty) {
             let hint = "leave `relevant-statements` out of the system's `uses`";
             let found = "topics without `ptkb_provenance`";
-            bail!(split.topics_file(), "the relevant statements of turns", found, hint);
+            bail!(splits::files(split).topics, "the relevant statements of turns", found, hint);
         }
         Ok(Box::new(topics.conversations.iter().flat_map(move |conversation| {
             let before = topics.before(&conversation.number);
@@ -164,14 +162,14 @@ impl Collection for Ikat {
         split: Split,
         submitter: Submitter,
     ) -> Option<Box<dyn SubmissionForm + '_>> {
-        let year = IkatSplit::from(split).year();
+        let year = splits::files(split).year;
         let statements = &self.statements;
         let passages = &*self.passages;
         Some(Box::new(IkatSubmissionForm { year, submitter, statements, passages }))
     }
 
     fn response_limit(&self, split: Split) -> Option<ResponseLimit> {
-        Some(IkatSplit::from(split).year().response_limit())
+        Some(splits::files(split).year.response_limit())
     }
 
     /// The statements of earlier conversations are numbered after those of this conversation.
@@ -188,7 +186,7 @@ impl Collection for Ikat {
                 return None;
             }
             let conversation = topics.conversation(number)?;
-            let docs = self.statements_of(split.into(), conversation, topics.before(number));
+            let docs = self.statements_of(split, conversation, topics.before(number));
             let index = docs.iter().position(|&doc| self.statements.id(doc).as_str() == id)?;
             Some((index + 1).to_string())
         };
@@ -213,7 +211,7 @@ impl Collection for Ikat {
     }
 
     fn own_evaluation(&self, split: Split) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
-        Ok(Some(Box::new(IkatEvaluation::open(self, split.into())?)))
+        Ok(Some(Box::new(IkatEvaluation::open(self, split)?)))
     }
 
     fn remark(&self, _split: Split) -> Option<String> {
@@ -235,21 +233,20 @@ impl Collection for Ikat {
     }
 
     fn qrels(&self, split: Split, task: Task) -> Result<Option<Qrels>, Error> {
-        let split = IkatSplit::from(split);
         let topics = self.topics(split)?;
         if task != STATEMENTS {
-            return to_qrels(split.topics_file(), &citation_judgements(topics));
+            return to_qrels(splits::files(split).topics, &citation_judgements(topics));
         }
         let mut labels = statement_judgements(topics);
         for label in &mut labels {
             let conversation = self.conversation_of(&label.topic);
             label.document = format!("{split}/{conversation}/{}", label.document).into();
         }
-        to_qrels(split.topics_file(), &labels)
+        to_qrels(splits::files(split).topics, &labels)
     }
 
     fn annotations(&self, split: Split) -> Result<Vec<Annotation>, Error> {
-        let topics = self.topics(split.into())?;
+        let topics = self.topics(split)?;
         let mut annotations = Vec::new();
         for (conversation, turn) in topics.turns() {
             annotations.push(Annotation {

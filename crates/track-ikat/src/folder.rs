@@ -1,9 +1,9 @@
 //! A folder with the track's files: topics, labels and passages.
 
-use super::splits::IkatSplit;
+use super::splits::{self, SplitFiles};
 use super::topics::{TopicFile, Year};
 use clariq_collections::documents::DocumentFolder;
-use clariq_collections::{DataDir, embedded};
+use clariq_collections::{DataDir, Split, embedded};
 use clariq_core::{Error, Location, Problem, ProblemKind, problem};
 use clariq_files::Source;
 use std::path::PathBuf;
@@ -46,18 +46,18 @@ pub(super) fn track_file(data: &DataDir, name: &str) -> Option<Source> {
 }
 
 /// The splits whose topics a folder has.
-pub(super) fn track_splits(data: &DataDir) -> Vec<IkatSplit> {
-    let mut splits = IkatSplit::ALL.to_vec();
-    splits.retain(|split| track_file(data, split.topics_file()).is_some());
+pub(super) fn track_splits(data: &DataDir) -> Vec<Split> {
+    let mut splits = splits::ALL.to_vec();
+    splits.retain(|split| track_file(data, splits::files(*split).topics).is_some());
     splits
 }
 
 /// Reads the topics of a split, which must have the form of its year.
-pub fn read_topics(data: &DataDir, split: IkatSplit) -> Result<TopicFile, Error> {
-    let name = split.topics_file();
+pub fn read_topics(data: &DataDir, split: Split) -> Result<TopicFile, Error> {
+    let name = splits::files(split).topics;
     let source = track_file(data, name).ok_or_else(|| missing(data, name))?;
     let topics = TopicFile::read(&source)?;
-    if topics.year == split.year() {
+    if topics.year == splits::files(split).year {
         return Ok(topics);
     }
     Err(other_year(topics.name, topics.year, split).into())
@@ -98,9 +98,10 @@ pub(super) fn unread_passage_files(data: &DataDir) -> Result<Vec<PathBuf>, Error
 /// The names of all files of the track.
 fn released_names() -> Vec<&'static str> {
     let mut names = PASSAGES.to_vec();
-    for split in IkatSplit::ALL {
-        names.push(split.topics_file());
-        names.extend(split.labels.iter().map(|(name, _)| *name));
+    for split in splits::ALL {
+        let SplitFiles { topics, labels, .. } = splits::files(split);
+        names.push(*topics);
+        names.extend(labels.iter().map(|(name, _)| *name));
     }
     names
 }
@@ -123,7 +124,7 @@ pub(super) fn location(data: &DataDir) -> String {
 }
 
 fn missing(data: &DataDir, name: &str) -> Problem {
-    let splits = track_splits(data).into_iter().map(IkatSplit::name).collect::<Vec<_>>().join(", ");
+    let splits = track_splits(data).into_iter().map(Split::name).collect::<Vec<_>>().join(", ");
     let topics = if splits.is_empty() {
         "no topics at all".to_owned()
     } else {
@@ -148,10 +149,10 @@ fn missing(data: &DataDir, name: &str) -> Problem {
 }
 
 /// The problem of topics in the form of another year than their split.
-pub(super) fn other_year(at: impl Into<Location>, found: Year, split: IkatSplit) -> Problem {
+pub(super) fn other_year(at: impl Into<Location>, found: Year, split: Split) -> Problem {
     problem!(
         at,
-        (format!("topics in the form of {}", split.year())),
+        (format!("topics in the form of {}", splits::files(split).year)),
         "topics in the form of {found}",
         "each year has a form of its own: is the file from another year?"
     )
@@ -162,8 +163,8 @@ mod tests {
     use super::*;
     use std::fs;
 
-    fn split(name: &str) -> IkatSplit {
-        crate::KIND.find_split(name).unwrap().into()
+    fn split(name: &str) -> Split {
+        crate::KIND.find_split(name).unwrap()
     }
 
     #[test]
@@ -175,8 +176,8 @@ mod tests {
         fs::create_dir(folder.path().join("topics")).unwrap();
         fs::write(folder.path().join("topics/2023_test_topics.json"), &topics).unwrap();
         fs::write(folder.path().join("2024_test_topics.json"), &topics).unwrap();
-        assert_eq!(track_splits(&data), [IkatSplit::TEST_2023, split("2024")]);
-        assert_eq!(read_topics(&data, IkatSplit::TEST_2023).unwrap().conversations.len(), 6);
+        assert_eq!(track_splits(&data), [splits::TEST_2023, split("2024")]);
+        assert_eq!(read_topics(&data, splits::TEST_2023).unwrap().conversations.len(), 6);
         let problem = read_topics(&data, split("2024")).unwrap_err().to_string();
         assert!(problem.contains("expected topics in the form of 2024"), "{problem}");
         let problem = read_topics(&data, split("2025")).unwrap_err().to_string();
@@ -219,8 +220,8 @@ mod tests {
 
     #[test]
     fn the_sample_is_a_split_of_2023() {
-        assert_eq!(track_splits(&SAMPLE), [IkatSplit::TEST_2023]);
-        assert!(read_topics(&SAMPLE, IkatSplit::TEST_2023).is_ok());
+        assert_eq!(track_splits(&SAMPLE), [splits::TEST_2023]);
+        assert!(read_topics(&SAMPLE, splits::TEST_2023).is_ok());
         assert!(read_topics(&SAMPLE, split("2025")).is_err());
     }
 }

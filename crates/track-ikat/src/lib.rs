@@ -5,9 +5,9 @@
 //! it. The formats changed every year; they are read into one model.
 //!
 //! ```
-//! use clariq_track_ikat::{IkatSplit, SAMPLE, SystemClass, read_topics};
+//! use clariq_track_ikat::{SAMPLE, SystemClass, read_topics, splits};
 //!
-//! let topics = read_topics(&SAMPLE, IkatSplit::TEST_2023)?;
+//! let topics = read_topics(&SAMPLE, splits::TEST_2023)?;
 //! let conversation = &topics.conversations[0];
 //! let utterances = conversation.utterances(1, SystemClass::Automatic);
 //! assert_eq!(utterances.len(), 3, "the first turn, the response to it, and the second turn");
@@ -38,7 +38,7 @@ pub mod run;
 #[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
 mod segment;
 #[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
-mod splits;
+pub mod splits;
 mod stats;
 #[cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 mod topics;
@@ -55,5 +55,4 @@ pub use qrels::{
     statement_judgements,
 };
 pub use segment::{HASHES, JSON_LINES, SegmentCounts, TRECWEB, WebPage, segment};
-pub use splits::IkatSplit;
 pub use topics::{IkatConversation, IkatTurn, TopicFile, Year};

@@ -5,10 +5,10 @@ use crate::folder::{
     check_track_files, is_of_citations, passage_files, read_topics, track_file,
     unread_passage_files,
 };
-use crate::splits::IkatSplit;
+use crate::splits;
 use crate::topics::{IkatConversation, TopicFile};
 use clariq_collections::documents::{Bank, BankRow, read_all};
-use clariq_collections::{DataDir, PerSplit, Task};
+use clariq_collections::{DataDir, PerSplit, Split, Task};
 use clariq_core::{Doc, Documents, Error, ProblemKind, TextKeeper, problem};
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -35,16 +35,16 @@ impl Ikat {
     /// the passages if they are too many for memory.
     pub fn open(data: DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
         check_track_files(&data)?;
-        let topics = IkatSplit::ALL.iter().map(|split| {
-            let is_there = track_file(&data, split.topics_file()).is_some();
-            Ok((split.as_split(), is_there.then(|| read_topics(&data, *split)).transpose()?))
+        let topics = splits::ALL.into_iter().map(|split| {
+            let is_there = track_file(&data, splits::files(split).topics).is_some();
+            Ok((split, is_there.then(|| read_topics(&data, split)).transpose()?))
         });
         let topics: PerSplit<Option<TopicFile>> = topics.collect::<Result<_, Error>>()?;
         let mut rows = Vec::new();
         for (split, topics) in topics.available() {
             for IkatConversation { number, statements, .. } in &topics.conversations {
                 rows.extend((1..).zip(statements).map(|(statement, text)| BankRow {
-                    id: statement_id(split.into(), number, statement).as_str().into(),
+                    id: statement_id(split, number, statement).as_str().into(),
                     text: text.clone(),
                 }));
             }
@@ -58,8 +58,8 @@ impl Ikat {
     }
 
     /// The topics of a split, which the folder must have.
-    pub fn topics(&self, split: IkatSplit) -> Result<&TopicFile, Error> {
-        match &self.topics[split.as_split()] {
+    pub fn topics(&self, split: Split) -> Result<&TopicFile, Error> {
+        match &self.topics[split] {
             Some(topics) => Ok(topics),
             // Reading the file again gives the error.
             None => {
@@ -77,7 +77,7 @@ impl Ikat {
     /// conversations `before`; repeated texts are left out.
     pub(super) fn statements_of<'t>(
         &self,
-        split: IkatSplit,
+        split: Split,
         conversation: &'t IkatConversation,
         before: impl Iterator<Item = &'t IkatConversation>,
     ) -> Vec<Doc> {
@@ -102,15 +102,17 @@ impl Ikat {
     }
 }
 
-pub(super) fn changed(split: IkatSplit) -> Error {
+pub(super) fn changed(split: Split) -> Error {
     let hint = "the folder changed while it was read: try again";
     let expected = "the topics as they were opened";
     let found = "another file";
-    problem!(split.topics_file(), expected, found, hint).kind(ProblemKind::MissingFile).into()
+    problem!(splits::files(split).topics, expected, found, hint)
+        .kind(ProblemKind::MissingFile)
+        .into()
 }
 
 /// The id of a statement as a document, `2023-test/9-1/3`: its number is only unique in its
 /// conversation.
-fn statement_id(split: IkatSplit, conversation: &str, number: usize) -> String {
+fn statement_id(split: Split, conversation: &str, number: usize) -> String {
     format!("{split}/{conversation}/{number}")
 }

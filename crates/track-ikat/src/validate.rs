@@ -120,10 +120,10 @@ impl CheckedRun<'_> {
 ///
 /// ```
 /// use clariq_track_ikat::validate::{MAX_WARNINGS, ValidationOptions, OfficialVerdict, validate};
-/// use clariq_track_ikat::{IkatSplit, SAMPLE, read_topics};
+/// use clariq_track_ikat::{SAMPLE, read_topics, splits};
 /// use clariq_files::Source;
 ///
-/// let topics = read_topics(&SAMPLE, IkatSplit::TEST_2023)?;
+/// let topics = read_topics(&SAMPLE, splits::TEST_2023)?;
 /// let run = Source::memory("mine.json", *br#"{"run_name": "mine", "run_type": "automatic", "turns": []}"#);
 /// let options = ValidationOptions::new(&|text| text.split_whitespace().count(), MAX_WARNINGS);
 /// assert_eq!(validate(&run, &topics, &options)?.verdict, OfficialVerdict::NothingToValidate);

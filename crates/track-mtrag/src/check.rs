@@ -1,12 +1,15 @@
 //! The check of a folder, which reports all problems at once.
 
 use crate::domains::Domain;
-use crate::folder::{FormKind, MtragSplit, check_single, corpus, unread};
+use crate::folder::{
+    FormKind, check_single, corpus, form_file, qrels_file, tasks_file, tasks_name, unread,
+};
 use crate::ids::key;
 use crate::passages::for_each_passage;
+use crate::splits;
 use crate::tasks::{TaskContext, TaskFile};
 use crate::{forms, tasks};
-use clariq_collections::{CheckReport, DataDir};
+use clariq_collections::{CheckReport, DataDir, Split};
 use clariq_core::{Error, problem};
 use clariq_files::{FileContent, Judgement, Sink, parse_qrels};
 use std::collections::{HashMap, HashSet};
@@ -16,12 +19,12 @@ pub(crate) fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let mut report = CheckReport::default();
     report.note(check_single(data))?;
     let mut passages: HashMap<Domain, HashSet<String>> = HashMap::new();
-    let mut requests: Vec<(MtragSplit, HashSet<String>)> = Vec::new();
+    let mut requests: Vec<(Split, HashSet<String>)> = Vec::new();
     let mut asked: HashSet<Domain> = HashSet::new();
-    for split in MtragSplit::ALL {
+    for split in splits::ALL {
         let mut ids = HashSet::new();
-        let name = split.tasks_name();
-        report.read(&name, split.tasks(data), |input, sink| {
+        let name = tasks_name(split);
+        report.read(&name, tasks_file(data, split), |input, sink| {
             let TaskFile { tasks, contexts } = tasks::parse(input, sink);
             ids.extend(tasks.iter().map(|task| key(task.id.as_str())));
             asked.extend(tasks.iter().map(|task| task.domain));
@@ -29,7 +32,7 @@ pub(crate) fn check(data: &DataDir) -> Result<CheckReport, Error> {
         })?;
         for domain in Domain::ALL {
             for form in FormKind::ALL {
-                let Some(file) = split.form(data, domain, form) else { continue };
+                let Some(file) = form_file(data, split, domain, form) else { continue };
                 asked.insert(domain);
                 report.read("", Some(file), |input, sink| {
                     let read = forms::parse(input, sink);
@@ -42,7 +45,7 @@ pub(crate) fn check(data: &DataDir) -> Result<CheckReport, Error> {
     check_corpora(data, &asked, &mut report, &mut passages)?;
     for (split, ids) in &requests {
         for domain in Domain::ALL {
-            let Some(file) = split.qrels(data, domain) else { continue };
+            let Some(file) = qrels_file(data, *split, domain) else { continue };
             let passages = passages.get(&domain);
             report.read("", Some(file), |input, sink| {
                 check_qrels(input, sink, ids, passages);

@@ -3,10 +3,11 @@
 use crate::answers::{MtragSubmissionForm, TaskKind};
 use crate::domains::Domain;
 use crate::evaluation::MtragEvaluation;
-use crate::folder::{MtragSplit, files};
+use crate::folder::{files, qrels_file, request_files};
 use crate::ids::{key, parts, with_turn};
 use crate::opened::{Mtrag, PASSAGES};
 use crate::passages::no_passages;
+use crate::splits;
 use clariq_collections::evaluation::Evaluation;
 use clariq_collections::{
     Annotation, Collection, DocumentPart, Kind, NeedLabel, Requests, Sight, Split, Statistics,
@@ -22,16 +23,16 @@ pub static KIND: Kind = Kind {
     signs: &["mtrag-human"],
     tasks: &TASKS,
     usual: "data/mtrag",
-    splits: &MtragSplit::SPLITS,
-    usual_split: MtragSplit::SPLITS[1],
+    splits: &splits::ALL,
+    usual_split: splits::MTRAG_UN,
     endings: &[],
     sample: None,
-    is_in: |data| MtragSplit::ALL.iter().any(|split| split.is_in(data)),
+    is_in: |data| splits::ALL.iter().any(|split| !request_files(data, *split).is_empty()),
     files,
     open: |data, keeper| Ok(Box::new(Mtrag::open(data.clone(), keeper)?)),
     check: crate::check::check,
     validate: |data, split, run, _| {
-        let split = KIND.find_split(split)?.into();
+        let split = KIND.find_split(split)?;
         crate::validate::validate(&Mtrag::open(data.clone(), None)?, split, run)
     },
     rankings: crate::submission::rankings,
@@ -78,7 +79,7 @@ impl Collection for Mtrag {
             if self.passages.is_empty() {
                 // If there is no split either, its tasks are what is missing.
                 if self.splits.available().next().is_none() {
-                    self.tasks(MtragSplit::ALL[0])?;
+                    self.tasks(splits::MTRAG)?;
                 }
                 return Err(no_passages(&self.location(), "a domain").into());
             }
@@ -91,9 +92,8 @@ impl Collection for Mtrag {
     }
 
     fn source(&self, split: Split) -> Result<Source, Error> {
-        let split = MtragSplit::from(split);
         self.tasks(split)?;
-        let files = split.requests(&self.data);
+        let files = request_files(&self.data, split);
         files.into_iter().next().ok_or_else(|| {
             problem!(self.location(), "the tasks of {split}", "none any more").into()
         })
@@ -101,8 +101,8 @@ impl Collection for Mtrag {
 
     fn labels_of(&self, split: Split) -> Result<Vec<Source>, Error> {
         let mut files = vec![self.source(split)?];
-        let split = MtragSplit::from(split);
-        files.extend(Domain::ALL.iter().filter_map(|domain| split.qrels(&self.data, *domain)));
+        files
+            .extend(Domain::ALL.iter().filter_map(|domain| qrels_file(&self.data, split, *domain)));
         Ok(files)
     }
 
@@ -112,7 +112,6 @@ impl Collection for Mtrag {
 
     /// A manual system gets the rewritten utterances in place of the user's.
     fn requests_seen(&self, split: Split, task: Task, sight: Sight) -> Result<Requests<'_>, Error> {
-        let split = MtragSplit::from(split);
         let domain = Domain::parse(task.name());
         let is_manual = sight.class == SystemClass::Manual;
         let tasks = self.tasks(split)?;
@@ -138,13 +137,13 @@ impl Collection for Mtrag {
         split: Split,
         submitter: Submitter,
     ) -> Option<Box<dyn SubmissionForm + '_>> {
-        let tasks = self.tasks(split.into()).ok()?;
+        let tasks = self.tasks(split).ok()?;
         let kind = if submitter.responds { TaskKind::C } else { TaskKind::A };
         Some(Box::new(MtragSubmissionForm::new(kind, tasks, &self.passages)))
     }
 
     fn ranking_form(&self, split: Split) -> Option<Box<dyn SubmissionForm + '_>> {
-        let tasks = self.tasks(split.into()).ok()?;
+        let tasks = self.tasks(split).ok()?;
         Some(Box::new(MtragSubmissionForm::new(TaskKind::A, tasks, &self.passages)))
     }
 
@@ -173,7 +172,7 @@ impl Collection for Mtrag {
 
     /// The reason why figures cannot be compared with published ones.
     fn remark(&self, split: Split) -> Option<String> {
-        let tasks = self.tasks(split.into()).ok()?;
+        let tasks = self.tasks(split).ok()?;
         let replaced = self.passages.substituted(tasks.iter().map(|task| task.domain));
         let names: Vec<&str> = replaced.iter().map(|domain| domain.name()).collect();
         (!names.is_empty()).then(|| {
@@ -186,17 +185,16 @@ impl Collection for Mtrag {
     }
 
     fn own_evaluation(&self, split: Split) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
-        Ok(Some(Box::new(MtragEvaluation::open(self, split.into())?)))
+        Ok(Some(Box::new(MtragEvaluation::open(self, split)?)))
     }
 
     fn qrels(&self, split: Split, task: Task) -> Result<Option<Qrels>, Error> {
-        let split = MtragSplit::from(split);
         let ids = self.ids(split)?;
         let mut name = String::new();
         let mut judgements: Vec<Judgement> = Vec::new();
         let wanted = Domain::parse(task.name());
         for domain in Domain::ALL.into_iter().filter(|it| wanted.is_none_or(|one| one == *it)) {
-            let Some(file) = split.qrels(&self.data, domain) else { continue };
+            let Some(file) = qrels_file(&self.data, split, domain) else { continue };
             for mut judgement in read_qrels(&file)? {
                 if let Some(id) = ids.get(&key(&judgement.topic)) {
                     judgement.topic = id.as_str().into();
@@ -212,7 +210,7 @@ impl Collection for Mtrag {
     }
 
     fn annotations(&self, split: Split) -> Result<Vec<Annotation>, Error> {
-        let tasks = self.tasks(split.into())?;
+        let tasks = self.tasks(split)?;
         let annotations = tasks.iter().map(|task| Annotation {
             id: task.id.to_string(),
             resolved: task.rewritten.clone(),

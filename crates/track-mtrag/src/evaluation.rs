@@ -12,15 +12,14 @@ mod responses;
 
 use crate::asking::{by_best_score, by_need, by_response};
 use crate::domains::Domain;
-use crate::folder::MtragSplit;
 use crate::ids::key;
 use crate::opened::{Mtrag, PASSAGES};
 use crate::submission::{GivenResponse, MtragSubmission, is_submission};
-use clariq_collections::Collection;
 use clariq_collections::evaluation::{
     Answers, ByQrels, Cases, Evaluation, Rankings, ScoreOptions, ScoreTable, ignored_lines,
     is_need_file, other_scale, parse_needs,
 };
+use clariq_collections::{Collection, Split};
 use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, counted, problem};
 use clariq_eval::{Aggregate, Diagnosis, RankedRun, Score, Ties, diagnose, evaluate, exact_mean};
 use clariq_files::{FileContent, Run, Source, TopicJudgements, parse_run, strictly};
@@ -62,7 +61,7 @@ impl Answered {
 /// A split with its judgements.
 pub struct MtragEvaluation<'a> {
     mtrag: &'a Mtrag,
-    split: MtragSplit,
+    split: Split,
     /// The judgements; `None` if only labels were released, which say whether to ask.
     by_qrels: Option<ByQrels<'a>>,
     domains: HashMap<&'a RequestId, Domain>,
@@ -71,13 +70,13 @@ pub struct MtragEvaluation<'a> {
 
 impl<'a> MtragEvaluation<'a> {
     /// Reads the judgements of a split.
-    pub fn open(mtrag: &'a Mtrag, split: MtragSplit) -> Result<Self, Error> {
+    pub fn open(mtrag: &'a Mtrag, split: Split) -> Result<Self, Error> {
         let tasks = mtrag.tasks(split)?;
         let has_labels = tasks.iter().any(|task| task.answerability.is_some());
-        let is_judged = mtrag.qrels(split.as_split(), PASSAGES)?.is_some();
+        let is_judged = mtrag.qrels(split, PASSAGES)?.is_some();
         let mut by_qrels = None;
         if is_judged || !has_labels {
-            let judged = by_qrels.insert(ByQrels::open(mtrag, split.as_split(), PASSAGES)?);
+            let judged = by_qrels.insert(ByQrels::open(mtrag, split, PASSAGES)?);
             judged.usual = measures()?;
         }
         let domains = tasks.iter().map(|task| (&task.id, task.domain)).collect();
@@ -282,10 +281,10 @@ impl<'a> MtragEvaluation<'a> {
         };
         let collection: &dyn Collection = self.mtrag;
         let task = collection.find_task(part)?;
-        if collection.qrels(self.split.as_split(), task)?.is_none() {
+        if collection.qrels(self.split, task)?.is_none() {
             return Err(self.no_judgements(part).into());
         }
-        let mut by_qrels = ByQrels::open(self.mtrag, self.split.as_split(), task)?;
+        let mut by_qrels = ByQrels::open(self.mtrag, self.split, task)?;
         by_qrels.usual = measures()?;
         by_qrels.scores(run, by)
     }

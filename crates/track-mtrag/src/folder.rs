@@ -1,24 +1,16 @@
 //! The files of the repository's folder.
 
 use crate::domains::Domain;
+use crate::splits;
 use clariq_collections::documents::{PACKED, entries};
 use clariq_collections::{DataDir, Split};
-use clariq_core::{Error, SplitRole};
+use clariq_core::Error;
 use clariq_files::Source;
 use std::collections::HashSet;
-use std::fmt;
 use std::path::PathBuf;
 
 /// The folder of the passages, one file for each domain. Those of whole documents are not read.
 const CORPORA: &str = "corpora/passage_level";
-
-/// A set of requests that was released together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MtragSplit {
-    split: Split,
-    /// Its folder in the repository, and the one that it had before.
-    folders: &'static [&'static str],
-}
 
 /// The three forms of a request in `retrieval_tasks`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,100 +23,65 @@ pub(crate) enum FormKind {
     Rewrite,
 }
 
-impl MtragSplit {
-    /// All splits, in the order of their release. No labels of MTRAG are for training.
-    pub const ALL: [Self; 2] = [
-        Self {
-            split: Split::new(0, "mtrag", SplitRole::HeldOut),
-            folders: &["mtrag-human", "human"],
-        },
-        Self { split: Split::new(1, "mtrag-un", SplitRole::HeldOut), folders: &["mtragun-human"] },
-    ];
-
-    /// All splits, for the collection.
-    pub(crate) const SPLITS: [Split; 2] = [Self::ALL[0].as_split(), Self::ALL[1].as_split()];
-
-    /// It as a split of the collection.
-    pub const fn as_split(self) -> Split {
-        self.split
-    }
-
-    /// The name on the command line and in file names.
-    pub const fn name(self) -> &'static str {
-        self.split.name()
-    }
-
-    /// The name of its file of tasks with the reference passages and responses.
-    pub(crate) fn tasks_name(self) -> String {
-        self.tasks_names().swap_remove(0)
-    }
-
-    fn tasks_names(self) -> Vec<String> {
-        let name = |folder: &&str| format!("{folder}/generation_tasks/reference.jsonl");
-        self.folders.iter().map(name).collect()
-    }
-
-    pub(crate) fn tasks(self, data: &DataDir) -> Option<Source> {
-        first(data, &self.tasks_names())
-    }
-
-    /// A form of the requests of a domain.
-    pub(crate) fn form(self, data: &DataDir, domain: Domain, form: FormKind) -> Option<Source> {
-        first(data, &self.form_names(domain, form))
-    }
-
-    fn form_names(self, domain: Domain, form: FormKind) -> Vec<String> {
-        let form = form.name();
-        let names_in = |folder: &&str| {
-            let folder = (*folder).to_owned();
-            let name =
-                move |name: &&str| format!("{folder}/retrieval_tasks/{name}/{name}_{form}.jsonl");
-            domain.names().iter().map(name)
-        };
-        self.folders.iter().flat_map(names_in).collect()
-    }
-
-    /// The relevant passages of a domain's requests. MTRAG-UN has them in one folder.
-    pub(crate) fn qrels(self, data: &DataDir, domain: Domain) -> Option<Source> {
-        first(data, &self.qrels_names(domain))
-    }
-
-    fn qrels_names(self, domain: Domain) -> Vec<String> {
-        let names_in = |folder: &&str| {
-            let folder = format!("{folder}/retrieval_tasks");
-            let names = move |name: &&str| {
-                [format!("{folder}/{name}/qrels/dev.tsv"), format!("{folder}/qrels/{name}.tsv")]
-            };
-            domain.names().iter().flat_map(names)
-        };
-        self.folders.iter().flat_map(names_in).collect()
-    }
-
-    /// The files of its requests.
-    pub(crate) fn requests(self, data: &DataDir) -> Vec<Source> {
-        let mut files: Vec<Source> = self.tasks(data).into_iter().collect();
-        for domain in Domain::ALL {
-            files.extend(FormKind::ALL.iter().filter_map(|form| self.form(data, domain, *form)));
-        }
-        files
-    }
-
-    pub(crate) fn is_in(self, data: &DataDir) -> bool {
-        !self.requests(data).is_empty()
-    }
+/// The name of a split's file of tasks with the reference passages and responses.
+pub(crate) fn tasks_name(split: Split) -> String {
+    tasks_names(split).swap_remove(0)
 }
 
-impl fmt::Display for MtragSplit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
+fn tasks_names(split: Split) -> Vec<String> {
+    let name = |folder: &&str| format!("{folder}/generation_tasks/reference.jsonl");
+    splits::folders(split).iter().map(name).collect()
 }
 
-impl From<Split> for MtragSplit {
-    #[allow(clippy::indexing_slicing, reason = "the collection has these splits and no others")]
-    fn from(split: Split) -> Self {
-        Self::ALL[split.place()]
+pub(crate) fn tasks_file(data: &DataDir, split: Split) -> Option<Source> {
+    first(data, &tasks_names(split))
+}
+
+/// A form of the requests of a domain.
+pub(crate) fn form_file(
+    data: &DataDir,
+    split: Split,
+    domain: Domain,
+    form: FormKind,
+) -> Option<Source> {
+    first(data, &form_names(split, domain, form))
+}
+
+fn form_names(split: Split, domain: Domain, form: FormKind) -> Vec<String> {
+    let form = form.name();
+    let names_in = |folder: &&str| {
+        let folder = (*folder).to_owned();
+        let name =
+            move |name: &&str| format!("{folder}/retrieval_tasks/{name}/{name}_{form}.jsonl");
+        domain.names().iter().map(name)
+    };
+    splits::folders(split).iter().flat_map(names_in).collect()
+}
+
+/// The relevant passages of a domain's requests. MTRAG-UN has them in one folder.
+pub(crate) fn qrels_file(data: &DataDir, split: Split, domain: Domain) -> Option<Source> {
+    first(data, &qrels_names(split, domain))
+}
+
+fn qrels_names(split: Split, domain: Domain) -> Vec<String> {
+    let names_in = |folder: &&str| {
+        let folder = format!("{folder}/retrieval_tasks");
+        let names = move |name: &&str| {
+            [format!("{folder}/{name}/qrels/dev.tsv"), format!("{folder}/qrels/{name}.tsv")]
+        };
+        domain.names().iter().flat_map(names)
+    };
+    splits::folders(split).iter().flat_map(names_in).collect()
+}
+
+/// The files of a split's requests; none if the folder does not have it.
+pub(crate) fn request_files(data: &DataDir, split: Split) -> Vec<Source> {
+    let mut files: Vec<Source> = tasks_file(data, split).into_iter().collect();
+    for domain in Domain::ALL {
+        let forms = FormKind::ALL.iter();
+        files.extend(forms.filter_map(|form| form_file(data, split, domain, *form)));
     }
+    files
 }
 
 impl FormKind {
@@ -159,13 +116,13 @@ fn first(data: &DataDir, names: &[String]) -> Option<Source> {
 pub(crate) fn check_single(data: &DataDir) -> Result<(), Error> {
     let mut all = Vec::new();
     for domain in Domain::ALL {
-        for split in MtragSplit::ALL {
-            all.extend(FormKind::ALL.map(|form| split.form_names(domain, form)));
-            all.push(split.qrels_names(domain));
+        for split in splits::ALL {
+            all.extend(FormKind::ALL.map(|form| form_names(split, domain, form)));
+            all.push(qrels_names(split, domain));
         }
         all.push(corpus_names(domain));
     }
-    all.extend(MtragSplit::ALL.map(MtragSplit::tasks_names));
+    all.extend(splits::ALL.map(tasks_names));
     for names in &all {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         data.check_one_of(&[""], &names)?;
@@ -195,9 +152,9 @@ pub(crate) fn unread(data: &DataDir) -> Result<Vec<PathBuf>, Error> {
 /// All files of a folder that are read.
 pub(crate) fn files(data: &DataDir) -> Vec<Source> {
     let mut files = Vec::new();
-    for split in MtragSplit::ALL {
-        files.extend(split.requests(data));
-        files.extend(Domain::ALL.iter().filter_map(|domain| split.qrels(data, *domain)));
+    for split in splits::ALL {
+        files.extend(request_files(data, split));
+        files.extend(Domain::ALL.iter().filter_map(|domain| qrels_file(data, split, *domain)));
     }
     files.extend(Domain::ALL.iter().filter_map(|domain| corpus(data, *domain)));
     files

@@ -32,6 +32,7 @@ mod ids;
 #[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
 mod opened;
 mod passages;
+pub mod splits;
 mod stats;
 mod submission;
 mod tasks;
@@ -41,7 +42,6 @@ pub use asking::asks;
 pub use collection::KIND;
 pub use domains::Domain;
 pub use evaluation::{MtragEvaluation, ResponseScores};
-pub use folder::MtragSplit;
 pub use opened::{Mtrag, PASSAGES};
 pub use submission::{MtragSubmission, SubmittedTask};
 pub use tasks::{Answerability, MtragTask};

@@ -1,12 +1,15 @@
 //! The repository's folder, opened: the tasks of all splits, and the passages that are ranked for them.
 
 use crate::domains::Domain;
-use crate::folder::{FormKind, MtragSplit, check_single, unread};
+use crate::folder::{
+    FormKind, check_single, form_file, request_files, tasks_file, tasks_name, unread,
+};
 use crate::ids::{key, with_turn};
 use crate::passages::AllPassages;
+use crate::splits;
 use crate::tasks::{MtragTask, TaskContext, TaskFile};
 use crate::{forms, tasks};
-use clariq_collections::{DataDir, PerSplit, Task};
+use clariq_collections::{DataDir, PerSplit, Split, Task};
 use clariq_core::{Error, ProblemKind, RequestId, Speaker, TextKeeper, Utterance, problem};
 use clariq_files::{MOST_OF_A_RUN, MOST_OF_A_TABLE, read_strictly};
 use std::collections::HashMap;
@@ -31,13 +34,13 @@ impl Mtrag {
     pub fn open(data: DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
         check_single(&data)?;
         let mut contexts = Vec::new();
-        let splits = MtragSplit::ALL.into_iter().map(|split| {
-            if !split.is_in(&data) {
-                return Ok((split.as_split(), None));
+        let splits = splits::ALL.into_iter().map(|split| {
+            if request_files(&data, split).is_empty() {
+                return Ok((split, None));
             }
             let (tasks, found) = read_split(&data, split)?;
             contexts.extend(found);
-            Ok((split.as_split(), Some(tasks)))
+            Ok((split, Some(tasks)))
         });
         let splits = splits.collect::<Result<_, Error>>()?;
         let passages = AllPassages::read(&data, contexts, keeper)?;
@@ -46,9 +49,9 @@ impl Mtrag {
     }
 
     /// The tasks of a split, in the order of their files.
-    pub fn tasks(&self, split: MtragSplit) -> Result<&[MtragTask], Error> {
-        self.splits[split.as_split()].as_deref().ok_or_else(|| {
-            problem!(self.data.path_of(&split.tasks_name()), "the tasks of {split}", "none")
+    pub fn tasks(&self, split: Split) -> Result<&[MtragTask], Error> {
+        self.splits[split].as_deref().ok_or_else(|| {
+            problem!(self.data.path_of(&tasks_name(split)), "the tasks of {split}", "none")
                 .kind(ProblemKind::MissingData)
                 .into()
         })
@@ -61,14 +64,14 @@ impl Mtrag {
     }
 
     /// The ids of the requests of a split by their keys, which both spellings share.
-    pub(crate) fn ids(&self, split: MtragSplit) -> Result<HashMap<String, &RequestId>, Error> {
+    pub(crate) fn ids(&self, split: Split) -> Result<HashMap<String, &RequestId>, Error> {
         Ok(self.tasks(split)?.iter().map(|task| (key(task.id.as_str()), &task.id)).collect())
     }
 
     /// The conversation up to a task, with the utterances that people rewrote in place of the user's.
     pub(crate) fn rewritten(
         &self,
-        split: MtragSplit,
+        split: Split,
         task: &MtragTask,
     ) -> Result<Vec<Utterance>, Error> {
         let mut said = task.said.clone();
@@ -87,12 +90,9 @@ impl Mtrag {
 
 /// Reads the tasks of a split: those of `generation_tasks`, and requests that only `retrieval_tasks`
 /// has, where the responses of the agent are missing.
-fn read_split(
-    data: &DataDir,
-    split: MtragSplit,
-) -> Result<(Vec<MtragTask>, Vec<TaskContext>), Error> {
+fn read_split(data: &DataDir, split: Split) -> Result<(Vec<MtragTask>, Vec<TaskContext>), Error> {
     let mut file = TaskFile::default();
-    if let Some(source) = split.tasks(data) {
+    if let Some(source) = tasks_file(data, split) {
         file = read_strictly(&source, MOST_OF_A_RUN, tasks::parse)?;
     }
     let TaskFile { mut tasks, contexts } = file;
@@ -100,7 +100,7 @@ fn read_split(
         tasks.iter().zip(0..).map(|(task, place)| (key(task.id.as_str()), place)).collect();
     for domain in Domain::ALL {
         for form in FormKind::ALL {
-            let Some(source) = split.form(data, domain, form) else { continue };
+            let Some(source) = form_file(data, split, domain, form) else { continue };
             for (id, said) in read_strictly(&source, MOST_OF_A_TABLE, forms::parse)? {
                 let place = *places.entry(key(&id)).or_insert_with(|| {
                     tasks.push(MtragTask::new(&id, domain, said.clone()));

@@ -5,13 +5,13 @@
 
 use crate::answers::{MOST_CONTEXTS, TaskKind};
 use crate::domains::Domain;
-use crate::folder::MtragSplit;
+use crate::folder::tasks_file;
 use crate::ids::key;
 use crate::opened::Mtrag;
 use crate::submission::{again, is_submission};
 use crate::tasks::MtragTask;
-use clariq_collections::Validation;
 use clariq_collections::validation::check_run;
+use clariq_collections::{Split, Validation};
 use clariq_core::{Error, Findings, Location, Problem, count_of, parse_python_json, problem};
 use clariq_files::{FileContent, Source, shorten};
 use serde_json::{Map, Value};
@@ -24,18 +24,14 @@ const MOST_BYTES: usize = 20 << 20;
 const HINT: &str = "the documentation describes submissions to MTRAGEval (reference, Formats)";
 
 /// Checks a submission or a TREC run over a split.
-pub(crate) fn validate(
-    mtrag: &Mtrag,
-    split: MtragSplit,
-    source: &Source,
-) -> Result<Validation, Error> {
+pub(crate) fn validate(mtrag: &Mtrag, split: Split, source: &Source) -> Result<Validation, Error> {
     let input = source.read()?;
     if !is_submission(&input) {
         return check_run(mtrag, split.name(), source);
     }
     let tasks = mtrag.tasks(split)?;
     let tasks = tasks.iter().map(|task| (key(task.id.as_str()), task)).collect();
-    let has_input = split.tasks(&mtrag.data).is_some();
+    let has_input = tasks_file(&mtrag.data, split).is_some();
     let mut check = SubmissionCheck::new(&input, &tasks, has_input);
     check.check_file();
     check.check_lines();

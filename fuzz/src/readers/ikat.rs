@@ -7,7 +7,7 @@ use clariq_files::Source;
 use clariq_track_ikat::run::Submission;
 use clariq_track_ikat::validate::{MAX_WARNINGS, validate};
 use clariq_track_ikat::{
-    IkatSplit, SAMPLE, TopicFile, Year, citation_judgements, read_topics, statement_judgements,
+    SAMPLE, TopicFile, Year, citation_judgements, read_topics, splits, statement_judgements,
 };
 
 /// The topics have utterances for every class, and labels. A run in the form of any year has a best
@@ -34,8 +34,7 @@ pub fn ikat(bytes: &[u8]) {
             assert_eq!(turn.best_response().is_some(), !turn.responses.is_empty());
         }
     }
-    let sample =
-        read_topics(&SAMPLE, IkatSplit::TEST_2023).unwrap_or_else(|error| panic!("{error}"));
+    let sample = read_topics(&SAMPLE, splits::TEST_2023).unwrap_or_else(|error| panic!("{error}"));
     let tokens = |text: &str| text.len();
     let options = ValidationOptions::new(&tokens, MAX_WARNINGS);
     for topics in [&sample, &topics] {

@@ -5,7 +5,7 @@ use clariq_bert::{BertEncoder, CrossEncoder, Weights};
 use clariq_collections::DataDir;
 use clariq_core::{Documents, Encoder, ModelOptions, PairScorer, Precision, Problem, TextSide};
 use clariq_folder::{ModelFolder, Tokenize};
-use clariq_track_clariq::{ClariQ, ClariqSplit};
+use clariq_track_clariq::{ClariQ, splits};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -109,7 +109,7 @@ fn real_questions_and_pairs_equal_transformers() {
     for (row, (_, expected)) in encoder.encode(&texts, &|_| {}).unwrap().rows().zip(&vectors) {
         assert_near(row, expected, 1e-4);
     }
-    let topics = collection.split(ClariqSplit::Dev).unwrap().topics;
+    let topics = collection.split(splits::DEV).unwrap().topics;
     let request =
         |id: &str| topics.iter().find(|topic| topic.id.as_str() == id).unwrap().request.as_str();
     let logits: Vec<&Value> = golden["logits"].as_array().unwrap().iter().step_by(6).collect();

@@ -8,7 +8,7 @@ use clariq_experiment::{NeedModels, RankedPart, UserRequest};
 use clariq_files::Target;
 use clariq_need::Classifier;
 use clariq_systems::{SystemConfig, built_in};
-use clariq_track_clariq::ClariqSplit;
+use clariq_track_clariq::splits;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
@@ -76,7 +76,7 @@ fn relabel(folder: &Folder, change: fn(&str) -> &str) {
 #[test]
 fn every_topic_of_a_split_gets_a_line_in_file_order() {
     let folder = Folder::with_sample();
-    for split in ClariqSplit::ALL {
+    for split in splits::ALL {
         let name = split.name();
         let printed = predicted(&folder, "bm25-tuned", name);
         let lines: Vec<(&str, &str)> =

@@ -13,7 +13,7 @@ use clariq_experiment::{
 };
 use clariq_files::Source;
 use clariq_systems::SystemConfig;
-use clariq_track_ikat::{Ikat, IkatSplit, PASSAGES, STATEMENTS};
+use clariq_track_ikat::{Ikat, PASSAGES, STATEMENTS, splits};
 use std::slice;
 
 /// Calls `test` with a session on a collection, on one of its splits if any is named.
@@ -90,11 +90,11 @@ fn statements_that_come_with_a_request_are_numbered_in_its_order() {
 #[test]
 fn an_explanation_agrees_with_the_ranking() {
     let ikat = Ikat::open(clariq_track_ikat::SAMPLE, None).unwrap();
-    with_session(&ikat, Some(IkatSplit::TEST_2023.as_split()), |session| {
+    with_session(&ikat, Some(splits::TEST_2023), |session| {
         let contexts = Contexts::new(session);
         let config = SystemConfig::open_any("ikat-bm25", &[]).unwrap();
         let system = open_system(&contexts, &config, NeedScope::ForStages).unwrap();
-        for query in turns(&ikat, IkatSplit::TEST_2023.as_split()).iter().take(4) {
+        for query in turns(&ikat, splits::TEST_2023).iter().take(4) {
             let outcome = system.rank(slice::from_ref(query)).unwrap().remove(0);
             let statements = &outcome.answer.as_ref().unwrap().statements;
             for (part, ranking) in
@@ -119,7 +119,7 @@ fn parameters_of_a_task_are_tuned_over_conversations() {
                 system: "ikat-bm25",
                 rewrites: None,
                 grid: &Grid::parse(axes).unwrap(),
-                labels: TuningLabels::Split(IkatSplit::TEST_2023.as_split()),
+                labels: TuningLabels::Split(splits::TEST_2023),
                 task,
                 measures: &measures,
                 by: 0,

@@ -5,7 +5,7 @@ use crate::labelled;
 use clariq_collections::DataDir;
 use clariq_core::Checksum;
 use clariq_need::{Block, Extractor, NeedConfig, NeedTraining};
-use clariq_track_clariq::{ClariQ, ClariqSplit};
+use clariq_track_clariq::{ClariQ, splits};
 use serde_json::Value;
 use std::path::Path;
 
@@ -30,7 +30,7 @@ fn near(found: f64, expected: &Value, within: f64) {
 fn features_are_those_of_the_reference() {
     let Some(collection) = released() else { return };
     let extractor = Extractor::new(&NeedConfig::lexical(), &collection.bank);
-    for split in ClariqSplit::ALL {
+    for split in splits::ALL {
         let expected = &golden()[split.name()];
         let topics = collection.split(split).unwrap().topics;
         assert_eq!(topics.len() as u64, expected["topics"]);
@@ -50,11 +50,11 @@ fn features_are_those_of_the_reference() {
 #[test]
 fn labels_are_those_of_the_reference() {
     let Some(collection) = released() else { return };
-    let train = collection.labelled(ClariqSplit::Train).unwrap();
+    let train = collection.labelled(splits::TRAIN).unwrap();
     let config = NeedConfig::lexical();
     let training = NeedTraining::new(config, &collection.bank, &labelled(&train)).unwrap();
     let classifier = training.fit().unwrap();
-    for split in [ClariqSplit::Dev, ClariqSplit::Test] {
+    for split in [splits::DEV, splits::TEST] {
         let expected = &golden()[split.name()];
         let topics = collection.split(split).unwrap().topics;
         let requests: Vec<&str> = topics.iter().map(|topic| topic.request.as_str()).collect();

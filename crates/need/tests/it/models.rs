@@ -5,7 +5,7 @@ use clariq_collections::{LabelledRequest, LabelledRequests, NeedLabel};
 use clariq_core::{Documents, Error, Need, TrainOn};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, NeedConfig, NeedTraining};
-use clariq_track_clariq::{ClariQ, ClariqSplit, Labelled, LabelledTopic};
+use clariq_track_clariq::{ClariQ, Labelled, LabelledTopic, splits};
 use std::collections::HashMap;
 
 const MAJORITY: NeedConfig = NeedConfig::Majority { train_on: TrainOn::Train };
@@ -50,8 +50,8 @@ fn written(classifier: &Classifier) -> Vec<u8> {
 #[test]
 fn trainings_are_reproducible_and_saved_models_predict_the_same() {
     let collection = sample();
-    let train = collection.labelled(ClariqSplit::Train).unwrap();
-    let dev = collection.split(ClariqSplit::Dev).unwrap().topics;
+    let train = collection.labelled(splits::TRAIN).unwrap();
+    let dev = collection.split(splits::DEV).unwrap().topics;
     for config in all_models() {
         let model = config.name();
         let classifier = trained(&config, &train).unwrap();
@@ -71,7 +71,7 @@ fn trainings_are_reproducible_and_saved_models_predict_the_same() {
 
 #[test]
 fn odd_requests_get_a_label() {
-    let train = sample().labelled(ClariqSplit::Train).unwrap();
+    let train = sample().labelled(splits::TRAIN).unwrap();
     let long = "tent ".repeat(10_000);
     let topics = [
         "",
@@ -139,7 +139,7 @@ fn a_label_that_was_never_seen_is_never_predicted() {
 #[test]
 fn models_that_do_not_fit_are_refused() {
     let collection = sample();
-    let train = collection.labelled(ClariqSplit::Train).unwrap();
+    let train = collection.labelled(splits::TRAIN).unwrap();
     let text =
         String::from_utf8(written(&trained(&NeedConfig::lexical(), &train).unwrap())).unwrap();
     let refused = |text: &str, says: &str| {
@@ -162,7 +162,7 @@ fn models_that_do_not_fit_are_refused() {
 
 #[test]
 fn cross_validation_repeats_with_its_seed() {
-    let train = sample().labelled(ClariqSplit::Train).unwrap();
+    let train = sample().labelled(splits::TRAIN).unwrap();
     let training =
         NeedTraining::new(NeedConfig::lexical(), &sample().bank, &labelled(&train)).unwrap();
     let pass = |seed| training.cross_validate(5, 2, seed).unwrap();
@@ -174,7 +174,7 @@ fn cross_validation_repeats_with_its_seed() {
 #[test]
 fn a_fold_is_predicted_by_the_other_folds_alone() {
     let collection = sample();
-    let train = collection.labelled(ClariqSplit::Train).unwrap();
+    let train = collection.labelled(splits::TRAIN).unwrap();
     let config = NeedConfig::lexical();
     let training = NeedTraining::new(config.clone(), &collection.bank, &labelled(&train)).unwrap();
     let pass = training.cross_validate(4, 1, 42).unwrap().remove(0);
@@ -199,7 +199,7 @@ fn a_fold_is_predicted_by_the_other_folds_alone() {
 
 #[test]
 fn sizes_beyond_the_data_are_refused() {
-    let train = sample().labelled(ClariqSplit::Train).unwrap();
+    let train = sample().labelled(splits::TRAIN).unwrap();
     let training = NeedTraining::new(MAJORITY, &sample().bank, &labelled(&train)).unwrap();
     for (folds, repeats) in [(1, 1), (30, 1), (usize::MAX, 1), (2, 0), (2, usize::MAX)] {
         let error = training.cross_validate(folds, repeats, 1).err().unwrap().to_string();

@@ -5,12 +5,13 @@ use super::leaderboard::{is_released, part};
 use crate::page::scroll;
 use crate::scores::{ComparedRuns, RunScores, tests};
 use crate::words::figure;
+use clariq_collections::Split;
 use clariq_core::Error;
 use clariq_eval::Score;
 use clariq_files::Run;
 use clariq_track_clariq::evaluation::{DOCUMENT_MEASURES, document_relevance, table_stem};
 use clariq_track_clariq::evaluation::{Leaderboard, ScorerTask};
-use clariq_track_clariq::{ClariQ, ClariqSplit, EvalTable, Labelled, RetrievedWith};
+use clariq_track_clariq::{ClariQ, EvalTable, Labelled, RetrievedWith};
 use maud::{Markup, html};
 
 /// Document relevance of all runs by one kind of retrieval.
@@ -44,7 +45,7 @@ impl DocumentsOfRuns {
 /// the data folder has scores.
 pub(super) fn relevance(
     clariq: &ClariQ,
-    split: ClariqSplit,
+    split: Split,
     labels: &Labelled,
     runs: &[Run],
 ) -> Result<Vec<DocumentsOfRuns>, Error> {

@@ -141,7 +141,7 @@ fn published_row(board: &Leaderboard, entry: usize) -> Markup {
 mod tests {
     use super::*;
     use crate::clariq::tests::Small;
-    use clariq_track_clariq::ClariqSplit;
+    use clariq_track_clariq::splits;
 
     #[test]
     fn other_collections_are_not_ranked() {
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn runs_are_in_the_order_of_their_scores() {
-        let board = Leaderboard::published(ScorerTask::Ranking, false, ClariqSplit::Dev).unwrap();
+        let board = Leaderboard::published(ScorerTask::Ranking, false, splits::DEV).unwrap();
         let entry = |name: &str, deepest| (name.to_owned(), vec![0.3, 0.5, 0.6, deepest]);
         let page = part(
             "t",

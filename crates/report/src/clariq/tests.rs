@@ -7,7 +7,7 @@ use clariq_core::Need;
 use clariq_eval::Score;
 use clariq_files::{Run, RunLine, Source};
 use clariq_track_clariq::{
-    ClariqSplit, Facet, Labelled, LabelledRow, LabelledTopic, NO_QUESTION, NeedLine,
+    Facet, Labelled, LabelledRow, LabelledTopic, NO_QUESTION, NeedLine, splits,
 };
 
 /// A request that would be markup if it were not escaped.
@@ -95,7 +95,7 @@ impl Small {
                 measures: &[],
                 seed: 42,
             },
-            split: ClariqSplit::Dev,
+            split: splits::DEV,
             bank: &self.bank,
             labels: &self.labels,
             runs: &self.runs,

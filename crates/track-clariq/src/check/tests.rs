@@ -125,7 +125,7 @@ fn every_command_stops_at_an_error_of_the_check() {
         let folder = folder(&files);
         let data = DataDir::Folder(folder.path().to_owned());
         let found = check(&data).unwrap().findings.has_errors();
-        let used = crate::ClariQ::open(data).and_then(|clariq| clariq.split(ClariqSplit::Dev));
+        let used = crate::ClariQ::open(data).and_then(|clariq| clariq.split(splits::DEV));
         assert_eq!((found, used.is_err()), (is_error, is_error), "{files:?}");
     }
 }

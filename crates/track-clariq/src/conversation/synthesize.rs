@@ -12,7 +12,7 @@
 
 use super::{ClariqConversation, ClariqTurn, ConversationRecord, put_json_lines};
 use crate::NO_QUESTION;
-use crate::collection::{ClariQ, ClariqSplit};
+use crate::collection::ClariQ;
 use crate::labelled::{Labelled, LabelledRow};
 use clariq_collections::{Collection, Split};
 use clariq_core::{Error, bail};
@@ -79,7 +79,6 @@ pub fn synthesize(
 ) -> Result<Synthesized, Error> {
     outputs.iter().try_for_each(|path| check_name(path))?;
     let clariq = ClariQ::of(collection)?;
-    let split = ClariqSplit::from(split);
     let labels = clariq.labelled(split)?;
     let synthesis = Synthesis::new(&labels, shape)?;
     for path in outputs {

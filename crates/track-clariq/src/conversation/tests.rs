@@ -1,8 +1,9 @@
 //! Tests of the readers: accepted files, and reported problems.
 
 use super::*;
-use crate::collection::{ClariQ, ClariqSplit};
+use crate::collection::ClariQ;
 use crate::labelled::Labelled;
+use crate::splits;
 
 fn records(
     name: &str,
@@ -29,7 +30,7 @@ fn sample() -> ClariQ {
 }
 
 fn synthesized(shape: ConversationShape) -> Vec<ConversationRecord> {
-    let labels = sample().labelled(ClariqSplit::Dev).unwrap();
+    let labels = sample().labelled(splits::DEV).unwrap();
     Synthesis::new(&labels, shape).unwrap().records().collect()
 }
 
@@ -84,7 +85,7 @@ fn facets_with_one_number_are_an_error() {
 
 #[test]
 fn counts_are_those_of_combinatorics() {
-    let labels = sample().labelled(ClariqSplit::Dev).unwrap();
+    let labels = sample().labelled(splits::DEV).unwrap();
     for (order, no_question) in [(TurnOrder::Combinations, false), (TurnOrder::Permutations, true)]
     {
         let shape = ConversationShape { order, no_question, ..ConversationShape::default() };

@@ -5,7 +5,9 @@
 //! question and its answer, and released as a table. The official scorer looks up the question
 //! that a run puts first.
 
-use crate::{BEST, ClariqSplit, ContextId, EvalTable, Labelled, WORST};
+use crate::splits;
+use crate::{BEST, ContextId, EvalTable, Labelled, WORST};
+use clariq_collections::Split;
 use clariq_core::{DocId, RequestId};
 use clariq_eval::Score;
 use clariq_files::Run;
@@ -27,12 +29,12 @@ pub struct DocumentRelevance {
 
 /// The name of the table with the scores of a split. As in the official scorer, the table called
 /// train has the dev facets, too.
-pub fn table_stem(split: ClariqSplit, multi_turn: bool) -> String {
-    match (multi_turn, split) {
-        (true, split) => format!("multi_turn_{split}_eval"),
-        (false, ClariqSplit::Train | ClariqSplit::Dev) => "single_turn_train_eval".to_owned(),
-        (false, ClariqSplit::Test) => "single_turn_test_eval".to_owned(),
+pub fn table_stem(split: Split, multi_turn: bool) -> String {
+    if multi_turn {
+        return format!("multi_turn_{split}_eval");
     }
+    let of_test = split == splits::TEST;
+    if of_test { "single_turn_test_eval" } else { "single_turn_train_eval" }.to_owned()
 }
 
 /// Scores a single-turn run: contexts are the facets of `labels`, answered by their topic's first

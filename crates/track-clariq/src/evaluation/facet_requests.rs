@@ -2,7 +2,7 @@
 //! of a run, and the answer of a user with this facet in mind.
 
 use super::document_relevance::first_questions;
-use crate::{ClariQ, ClariqSplit, RetrievedWith};
+use crate::{ClariQ, RetrievedWith};
 use clariq_collections::{Collection, Split};
 use clariq_core::{Documents, Request, Result, Utterance};
 use clariq_files::{Source, read_run};
@@ -27,7 +27,6 @@ pub fn facet_requests(
     with: RetrievedWith,
 ) -> Result<FacetRequests> {
     let clariq = ClariQ::of(collection)?;
-    let split = ClariqSplit::from(split);
     let labels = clariq.labelled(split)?;
     let run = read_run(run)?;
     let first = first_questions(&run);
@@ -63,13 +62,14 @@ pub fn facet_requests(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::splits;
     use clariq_core::Speaker;
 
     #[test]
     fn a_facet_gets_the_first_question_and_its_own_answer() {
         let sample = ClariQ::open(crate::SAMPLE).unwrap();
         let run = Source::memory("run", *b"13 0 Q00260 1 2.0 r\n13 0 Q00102 2 1.0 r\n");
-        let made = |with| facet_requests(&sample, &run, ClariqSplit::Dev.as_split(), with).unwrap();
+        let made = |with| facet_requests(&sample, &run, splits::DEV, with).unwrap();
         let answered = made(RetrievedWith::Answer);
         let request = answered.requests.iter().find(|one| one.id.as_str() == "F0012").unwrap();
         let texts: Vec<&str> = request.said.iter().map(|said| said.text.as_str()).collect();

@@ -4,8 +4,9 @@
 //! measure on test: Recall@30 (then Recall@20) for questions, NDCG@3 for documents, F1 for need. The
 //! same measure orders the entries on the split of the page; the published rank is shown beside it.
 
-use crate::ClariqSplit;
 use crate::evaluation::ScorerTask;
+use crate::splits;
+use clariq_collections::Split;
 
 /// The first digits of the checksum of the released bank, on which the published scores were
 /// measured.
@@ -54,7 +55,7 @@ pub struct Placement {
     pub before: usize,
 }
 
-type ReleasedTable = (ScorerTask, bool, ClariqSplit, &'static str, &'static str);
+type ReleasedTable = (ScorerTask, bool, Split, &'static str, &'static str);
 
 macro_rules! table {
     ($name:literal) => {
@@ -64,19 +65,13 @@ macro_rules! table {
 
 /// The task, true for multi-turn, the split, the prefix of the columns, and the file.
 const TABLES: [ReleasedTable; 7] = [
-    (ScorerTask::Ranking, false, ClariqSplit::Dev, "", table!("question_relevance.dev")),
-    (ScorerTask::Ranking, false, ClariqSplit::Test, "", table!("question_relevance.test")),
-    (ScorerTask::Documents, false, ClariqSplit::Dev, "", table!("document_relevance.dev")),
-    (ScorerTask::Documents, false, ClariqSplit::Test, "", table!("document_relevance.test")),
-    (
-        ScorerTask::Documents,
-        true,
-        ClariqSplit::Test,
-        "",
-        table!("multi_turn_document_relevance.test"),
-    ),
-    (ScorerTask::Need, false, ClariqSplit::Dev, "dev_", table!("clarification_need")),
-    (ScorerTask::Need, false, ClariqSplit::Test, "test_", table!("clarification_need")),
+    (ScorerTask::Ranking, false, splits::DEV, "", table!("question_relevance.dev")),
+    (ScorerTask::Ranking, false, splits::TEST, "", table!("question_relevance.test")),
+    (ScorerTask::Documents, false, splits::DEV, "", table!("document_relevance.dev")),
+    (ScorerTask::Documents, false, splits::TEST, "", table!("document_relevance.test")),
+    (ScorerTask::Documents, true, splits::TEST, "", table!("multi_turn_document_relevance.test")),
+    (ScorerTask::Need, false, splits::DEV, "dev_", table!("clarification_need")),
+    (ScorerTask::Need, false, splits::TEST, "test_", table!("clarification_need")),
 ];
 
 /// The official scorer's names of the columns of a task, and the positions of those that order the
@@ -91,7 +86,7 @@ fn measures(task: ScorerTask) -> (&'static [&'static str], &'static [usize]) {
 
 impl Leaderboard {
     /// The leaderboard of a task on a split; `None` if none was published.
-    pub fn published(task: ScorerTask, multi_turn: bool, split: ClariqSplit) -> Option<Self> {
+    pub fn published(task: ScorerTask, multi_turn: bool, split: Split) -> Option<Self> {
         let wanted = (task, multi_turn, split);
         let (.., prefix, text) =
             TABLES.into_iter().find(|table| (table.0, table.1, table.2) == wanted)?;
@@ -105,7 +100,7 @@ impl Leaderboard {
         let positions = measures.iter().map(position).collect::<Option<Vec<usize>>>()?;
         let entries =
             lines.map(|line| entry(line, &positions)).collect::<Option<Vec<LeaderboardEntry>>>()?;
-        let is_shifted = wanted == (ScorerTask::Documents, false, ClariqSplit::Dev);
+        let is_shifted = wanted == (ScorerTask::Documents, false, splits::DEV);
         Some(Self { measures, ordered_by, entries, remark: is_shifted.then_some(SHIFTED) })
     }
 
@@ -177,7 +172,7 @@ fn entry(line: &str, positions: &[usize]) -> Option<LeaderboardEntry> {
 mod tests {
     use super::*;
 
-    fn board(task: ScorerTask, multi_turn: bool, split: ClariqSplit) -> Leaderboard {
+    fn board(task: ScorerTask, multi_turn: bool, split: Split) -> Leaderboard {
         Leaderboard::published(task, multi_turn, split).expect("it was published")
     }
 
@@ -193,14 +188,14 @@ mod tests {
                     .all(|entry| entry.scores.iter().all(|score| (0.0..1.0).contains(score)))
             );
         }
-        assert_eq!(Leaderboard::published(ScorerTask::Documents, true, ClariqSplit::Dev), None);
-        assert_eq!(Leaderboard::published(ScorerTask::Ranking, false, ClariqSplit::Train), None);
+        assert_eq!(Leaderboard::published(ScorerTask::Documents, true, splits::DEV), None);
+        assert_eq!(Leaderboard::published(ScorerTask::Ranking, false, splits::TRAIN), None);
     }
 
     #[test]
     fn the_published_order_is_that_of_the_scores_on_test() {
         for (task, multi_turn, split, ..) in
-            TABLES.into_iter().filter(|table| table.2 == ClariqSplit::Test)
+            TABLES.into_iter().filter(|table| table.2 == splits::TEST)
         {
             let board = board(task, multi_turn, split);
             let order = board.place(&vec![0.0; board.measures.len()]).order;
@@ -215,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_run_has_the_rank_of_its_equals() {
-        let board = board(ScorerTask::Ranking, false, ClariqSplit::Test);
+        let board = board(ScorerTask::Ranking, false, splits::TEST);
         let first = board.place(&[0.3404, 0.6329, 0.8335, 0.874_43]);
         assert_eq!((first.rank, first.before), (1, 0), "rounded, it equals the first");
         let second = board.place(&[0.9, 0.1, 0.8335, 0.8743]);
@@ -230,30 +225,30 @@ mod tests {
         };
         // The published run of BM25 on dev, whose R@5 was published as .3245.
         let recalls = [0.324_557, 0.563_804, 0.667_5, 0.691_282];
-        assert_eq!(names(ScorerTask::Ranking, ClariqSplit::Dev, &recalls), ["BM25"]);
+        assert_eq!(names(ScorerTask::Ranking, splits::DEV, &recalls), ["BM25"]);
         let documents = [0.309_592, 0.231_25, 0.160_769, 0.152_997];
         let both = ["BM25", "BERT+BM25"];
-        assert_eq!(names(ScorerTask::Documents, ClariqSplit::Dev, &documents), both);
+        assert_eq!(names(ScorerTask::Documents, splits::DEV, &documents), both);
         let worst = [0.084_055, 0.0125, 0.025_19, 0.031_353];
         let oracle = ["Oracle WorstQuestion"];
-        assert_eq!(names(ScorerTask::Documents, ClariqSplit::Dev, &worst), oracle);
-        assert!(names(ScorerTask::Ranking, ClariqSplit::Test, &recalls).is_empty());
-        assert!(names(ScorerTask::Documents, ClariqSplit::Dev, &worst[..3]).is_empty());
+        assert_eq!(names(ScorerTask::Documents, splits::DEV, &worst), oracle);
+        assert!(names(ScorerTask::Ranking, splits::TEST, &recalls).is_empty());
+        assert!(names(ScorerTask::Documents, splits::DEV, &worst[..3]).is_empty());
     }
 
     #[test]
     fn the_row_that_is_shifted_has_a_remark() {
-        let dev = board(ScorerTask::Documents, false, ClariqSplit::Dev);
+        let dev = board(ScorerTask::Documents, false, splits::DEV);
         let scored = [0.299_984, 0.206_25, 0.145_044, 0.147_540];
         assert_eq!(dev.remark_on(&scored), Some(SHIFTED));
         let bm25 = [0.309_592, 0.231_25, 0.160_769, 0.152_997];
         assert_eq!(dev.remark_on(&bm25), None);
-        assert_eq!(board(ScorerTask::Documents, false, ClariqSplit::Test).remark, None);
+        assert_eq!(board(ScorerTask::Documents, false, splits::TEST).remark, None);
     }
 
     #[test]
     fn recall_at_20_decides_between_equals() {
-        let board = board(ScorerTask::Ranking, false, ClariqSplit::Test);
+        let board = board(ScorerTask::Ranking, false, splits::TEST);
         assert_eq!(
             board.place(&[0.0, 0.0, 0.7584, 0.7682]).rank,
             26,
@@ -263,7 +258,7 @@ mod tests {
 
     #[test]
     fn oracles_are_shown_and_not_ranked() {
-        let board = board(ScorerTask::Documents, false, ClariqSplit::Test);
+        let board = board(ScorerTask::Documents, false, splits::TEST);
         let placement = board.place(&[0.4, 0.3, 0.2, 0.15]);
         assert_eq!((placement.rank, placement.before, placement.ranked), (1, 1, 29));
     }

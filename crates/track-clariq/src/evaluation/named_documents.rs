@@ -2,9 +2,9 @@
 //! beside measures of questions.
 
 use super::{DocumentRelevance, document_relevance, recall, recall_interval, table_stem};
-use crate::{ClariQ, ClariqSplit, EvalTable, Labelled};
+use crate::{ClariQ, EvalTable, Labelled};
 use clariq_collections::evaluation::{ByQrels, ScoreOptions, TieRule};
-use clariq_collections::read_once;
+use clariq_collections::{Split, read_once};
 use clariq_core::{Error, ProblemKind, RequestId, bail, counted, problem};
 use clariq_eval::{Measure, Score, Ties};
 use clariq_files::Run;
@@ -18,13 +18,13 @@ const QUESTIONS: &str = "questions";
 /// The table of a split, read on first use.
 pub(super) struct NamedDocuments<'a> {
     clariq: &'a ClariQ,
-    split: ClariqSplit,
+    split: Split,
     table: OnceLock<EvalTable>,
     topic_of: OnceLock<HashMap<RequestId, RequestId>>,
 }
 
 impl<'a> NamedDocuments<'a> {
-    pub(super) fn new(clariq: &'a ClariQ, split: ClariqSplit) -> Self {
+    pub(super) fn new(clariq: &'a ClariQ, split: Split) -> Self {
         Self { clariq, split, table: OnceLock::new(), topic_of: OnceLock::new() }
     }
 

@@ -8,11 +8,11 @@ use super::{CUTOFFS, NeedReport, clarification_need, question_relevance};
 use crate::need_file::parse_need_file;
 use crate::official_file::OfficialReader;
 use crate::text_run::refuse_text_run;
-use crate::{ClariQ, ClariqSplit, Labelled, NeedLine, QUESTIONS};
+use crate::{ClariQ, Labelled, NeedLine, QUESTIONS};
 use clariq_collections::evaluation::{
     Answers, ByQrels, Cases, Evaluation, Rankings, ScoreOptions, ScoredTopics, is_need_file,
 };
-use clariq_collections::{Collection, read_once};
+use clariq_collections::{Collection, Split, read_once};
 use clariq_core::{Error, RequestId};
 use clariq_eval::{Aggregate, Score, Ties};
 use clariq_files::{FileContent, Run, Source, strictly};
@@ -38,13 +38,13 @@ pub(crate) fn names() -> Vec<String> {
 /// A split with its labels, which are read on first use.
 pub struct Official<'a> {
     clariq: &'a ClariQ,
-    split: ClariqSplit,
+    split: Split,
     labels: OnceLock<Labelled>,
     documents: NamedDocuments<'a>,
 }
 
 impl<'a> Official<'a> {
-    pub fn new(clariq: &'a ClariQ, split: ClariqSplit) -> Self {
+    pub fn new(clariq: &'a ClariQ, split: Split) -> Self {
         let documents = NamedDocuments::new(clariq, split);
         Self { clariq, split, labels: OnceLock::new(), documents }
     }
@@ -85,7 +85,7 @@ impl<'a> Official<'a> {
     }
 
     fn by_qrels(&self) -> Result<ByQrels<'a>, Error> {
-        ByQrels::open(self.clariq, self.split.as_split(), QUESTIONS)
+        ByQrels::open(self.clariq, self.split, QUESTIONS)
     }
 
     /// Scores a file as the official scorer does.
@@ -182,6 +182,7 @@ impl Evaluation for Official<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::splits;
     use crate::{SAMPLE, evaluation::recall};
     use clariq_collections::evaluation::TieRule;
     use clariq_eval::parse_measures;
@@ -189,7 +190,7 @@ mod tests {
     #[test]
     fn recall_has_the_value_of_the_official_scorer_by_every_name() {
         let clariq = ClariQ::open(SAMPLE).unwrap();
-        let official = Official::new(&clariq, ClariqSplit::Dev);
+        let official = Official::new(&clariq, splits::DEV);
         let labels = official.labels().unwrap();
         let mut lines = Vec::new();
         for (topic, relevant) in labels.topics.iter().zip(labels.relevant()) {

@@ -2,7 +2,7 @@
 
 use super::table_stem;
 use crate::{
-    BEST, ClariQ, ClariqSplit, ContextId, ContextScores, EvalTable, Labelled, NO_QUESTION, WORST,
+    BEST, ClariQ, ContextId, ContextScores, EvalTable, Labelled, NO_QUESTION, WORST,
     put_text_run_line,
 };
 use clariq_collections::{Collection, Split};
@@ -109,7 +109,7 @@ pub struct OracleRequest<'a> {
 /// topic or context of the split, and a question that is not in the bank.
 pub fn oracle_run(collection: &dyn Collection, request: &OracleRequest) -> Result<OracleRun> {
     let clariq = ClariQ::of(collection)?;
-    let split = ClariqSplit::from(request.split);
+    let split = request.split;
     let stem = table_stem(split, request.multi_turn);
     let table = EvalTable::open(&clariq.data, &stem)?;
     let choice = request.choice.unwrap_or(Choice::Best);

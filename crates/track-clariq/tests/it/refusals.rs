@@ -1,11 +1,11 @@
 //! Files of `ClariQ` that are refused: the place, what was expected, and what was found.
 
 use crate::folder::Folder;
-use clariq_collections::DataDir;
+use clariq_collections::{DataDir, Split};
 use clariq_core::{Problem, ProblemKind};
 use clariq_files::Source;
 use clariq_track_clariq::evaluation::{Official, OfficialTask};
-use clariq_track_clariq::{ClariQ, ClariqSplit, SAMPLE};
+use clariq_track_clariq::{ClariQ, SAMPLE, splits};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::Write as _;
@@ -50,32 +50,32 @@ fn with_line(text: &str, number: usize, change: impl Fn(&str) -> String) -> Stri
 }
 
 /// A defect, what creates it in a copy of the sample, and the parts of the message about a split.
-type Case = (&'static str, fn(&Folder), ClariqSplit, [&'static str; 3]);
+type Case = (&'static str, fn(&Folder), Split, [&'static str; 3]);
 
 const CASES: &[Case] = &[
-    ("missing file", |folder| folder.remove(DEV), ClariqSplit::Dev, [DEV, "`dev.tsv`", "nothing"]),
+    ("missing file", |folder| folder.remove(DEV), splits::DEV, [DEV, "`dev.tsv`", "nothing"]),
     (
         "missing column",
         |folder| folder.edit(DEV, |text| text.replacen("question_id", "qid", 1)),
-        ClariqSplit::Dev,
+        splits::DEV,
         ["data/dev.tsv:1", "a column `question_id`", "qid"],
     ),
     (
         "another header",
         |folder| folder.edit(BANK, |text| with_line(&text, 1, |_| "a,b,c".to_owned())),
-        ClariqSplit::Dev,
+        splits::DEV,
         ["data/question_bank.tsv:1", "a column `question_id`", "a,b,c"],
     ),
     (
         "not UTF-8",
         |folder| folder.write(BANK, [&folder.read(BANK)[..], b"Q09999\tcaf\xe9\n"].concat()),
-        ClariqSplit::Dev,
+        splits::DEV,
         ["data/question_bank.tsv:432", "UTF-8 text", "caf"],
     ),
     (
         "short row",
         |folder| folder.edit(BANK, |text| text + "Q09999\n"),
-        ClariqSplit::Dev,
+        splits::DEV,
         ["data/question_bank.tsv:432", "2 tab-separated fields", "1"],
     ),
     (
@@ -83,7 +83,7 @@ const CASES: &[Case] = &[
         |folder| {
             folder.edit(DEV, |text| with_line(&text, 3, |line| line.replace("Q00102", "Q77777")));
         },
-        ClariqSplit::Dev,
+        splits::DEV,
         ["data/dev.tsv:3", "a question id of question_bank.tsv", "`Q77777`"],
     ),
     (
@@ -97,13 +97,13 @@ const CASES: &[Case] = &[
                 })
             });
         },
-        ClariqSplit::Dev,
+        splits::DEV,
         ["data/dev.tsv:4", "from 1 to 4", "`5`"],
     ),
     (
         "duplicate question",
         |folder| folder.edit(BANK, |text| text + "Q00002\tagain\n"),
-        ClariqSplit::Dev,
+        splits::DEV,
         ["data/question_bank.tsv:432", "unique", "line 3"],
     ),
     (
@@ -112,19 +112,19 @@ const CASES: &[Case] = &[
             folder.remove("data/test_with_labels.tsv");
             folder.edit(TEST, |text| text + "11\tagain\n");
         },
-        ClariqSplit::Test,
+        splits::TEST,
         ["data/test.tsv:17", "unique", "line 2"],
     ),
     (
         "empty file",
         |folder| folder.write(DEV, ""),
-        ClariqSplit::Dev,
+        splits::DEV,
         ["data/dev.tsv:1", "a header", "nothing"],
     ),
     (
         "header alone",
         |folder| folder.edit(DEV, |text| text.lines().next().expect("a line").to_owned() + "\n"),
-        ClariqSplit::Dev,
+        splits::DEV,
         ["data/dev.tsv:2", "at least one row", "nothing"],
     ),
     (
@@ -133,13 +133,13 @@ const CASES: &[Case] = &[
             folder.remove("data/test_with_labels.tsv");
             folder.edit(TEST, |text| with_line(&text, 3, |line| line.replacen('\t', "\t\"", 1)));
         },
-        ClariqSplit::Test,
+        splits::TEST,
         ["data/test.tsv:3", "a quoted field that ends", "does not close"],
     ),
     (
         "an id with a blank",
         |folder| folder.edit(BANK, |text| text + "Q 9999\twhich\n"),
-        ClariqSplit::Dev,
+        splits::DEV,
         ["data/question_bank.tsv:432", "an id without blanks", "`Q 9999`"],
     ),
     (
@@ -148,7 +148,7 @@ const CASES: &[Case] = &[
             folder.remove(DEV);
             make_pipe(&folder.path(DEV));
         },
-        ClariqSplit::Dev,
+        splits::DEV,
         [DEV, "a regular file", "a pipe"],
     ),
     (
@@ -157,13 +157,13 @@ const CASES: &[Case] = &[
             folder.remove(DEV);
             symlink("nowhere", folder.path(DEV)).expect("linked");
         },
-        ClariqSplit::Dev,
+        splits::DEV,
         [DEV, "a file", "a link to nothing"],
     ),
     (
         "a gzip bomb",
         |folder| folder.write(DEV, bomb(80)),
-        ClariqSplit::Dev,
+        splits::DEV,
         [DEV, "at most 64 MiB", "more"],
     ),
     (
@@ -172,7 +172,7 @@ const CASES: &[Case] = &[
             folder.remove(DEV);
             folder.write("data/dev.tsv/inside", "");
         },
-        ClariqSplit::Dev,
+        splits::DEV,
         [DEV, "a file", "a directory"],
     ),
     (
@@ -181,7 +181,7 @@ const CASES: &[Case] = &[
             folder.write("data/question_bank.tsv.gz", &packed(&folder.read(BANK))[..900]);
             folder.remove(BANK);
         },
-        ClariqSplit::Dev,
+        splits::DEV,
         ["data/question_bank.tsv.gz", "a whole archive", "deflate"],
     ),
 ];
@@ -200,7 +200,7 @@ fn a_bad_data_folder_is_refused() {
 /// The problem of a file that is scored on dev.
 fn refused(task: &OfficialTask, file: &Path) -> Problem {
     let clariq = ClariQ::open(SAMPLE).expect("the sample");
-    let scored = Official::new(&clariq, ClariqSplit::Dev).score_as(task, &Source::new(file));
+    let scored = Official::new(&clariq, splits::DEV).score_as(task, &Source::new(file));
     scored.err().expect("a refusal").to_problem()
 }
 

@@ -8,7 +8,7 @@ use clariq_files::{Source, read_run};
 use clariq_track_clariq::evaluation::{
     DOCUMENT_MEASURES, DocumentsTask, Official, OfficialScores, OfficialTask, question_relevance,
 };
-use clariq_track_clariq::{ClariQ, ClariqSplit, KIND, check};
+use clariq_track_clariq::{ClariQ, KIND, check, splits};
 use std::collections::HashMap;
 use std::fs;
 
@@ -61,7 +61,7 @@ fn the_official_tie_rule_lowers_the_recall_of_the_published_baseline() {
         line.score = 1.0;
     }
     let collection = ClariQ::open(DataDir::Folder(folder.join("data"))).expect("the collection");
-    let labels = collection.labelled(ClariqSplit::Dev).expect("labels");
+    let labels = collection.labelled(splits::DEV).expect("labels");
     let recall = question_relevance(&run, &labels, Ties::Official)[0].value();
     assert_eq!(format!("{recall:.4}"), "0.0659");
 }
@@ -87,7 +87,7 @@ fn scored(task: &OfficialTask, run: &str) -> Option<OfficialScores> {
     let folder = released("clariq")?;
     let collection = ClariQ::open(DataDir::Folder(folder.join("data"))).expect("the collection");
     let file = folder.join("sample_runs").join(run);
-    let official = Official::new(&collection, ClariqSplit::Dev);
+    let official = Official::new(&collection, splits::DEV);
     Some(official.score_as(task, &Source::new(file)).expect("figures"))
 }
 

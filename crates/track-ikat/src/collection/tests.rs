@@ -9,9 +9,9 @@ fn sample() -> Ikat {
 #[test]
 fn a_request_has_what_its_class_may_see() {
     let sample = sample();
-    let split = IkatSplit::TEST_2023;
+    let split = splits::TEST_2023;
     let requests = |task, class: SystemClass| -> Vec<Request> {
-        let requests = sample.requests_seen(split.as_split(), task, class.into()).unwrap();
+        let requests = sample.requests_seen(split, task, class.into()).unwrap();
         requests.map(Result::unwrap).collect()
     };
     let topics = sample.topics(split).unwrap();
@@ -44,10 +44,10 @@ fn a_turn_with_none_of_the_passages_ranks_all_of_them() {
 #[test]
 fn every_user_has_statements_of_their_own() {
     let sample = sample();
-    let split = IkatSplit::TEST_2023;
+    let split = splits::TEST_2023;
     let bank = sample.ranked_in(STATEMENTS);
     let requests: Vec<Request> =
-        sample.requests(split.as_split(), STATEMENTS).unwrap().map(Result::unwrap).collect();
+        sample.requests(split, STATEMENTS).unwrap().map(Result::unwrap).collect();
     for (request, (conversation, _)) in requests.iter().zip(sample.topics(split).unwrap().turns()) {
         let own = request.candidates.as_ref().unwrap();
         assert_eq!(own.len(), conversation.statements.len());
@@ -129,7 +129,7 @@ fn earlier_conversations_are_part_of_requests_if_the_system_uses_them() {
     let sample = sample();
     let of_sample = |earlier| -> Vec<Request> {
         let requests = sample.requests_seen(
-            IkatSplit::TEST_2023.as_split(),
+            splits::TEST_2023,
             STATEMENTS,
             seeing(SystemClass::Manual, earlier),
         );
@@ -142,7 +142,7 @@ fn earlier_conversations_are_part_of_requests_if_the_system_uses_them() {
 fn judgements_name_documents() {
     let sample = sample();
     for task in TASKS {
-        let qrels = sample.qrels(IkatSplit::TEST_2023.as_split(), task).unwrap().unwrap();
+        let qrels = sample.qrels(splits::TEST_2023, task).unwrap().unwrap();
         for (_, judgements) in qrels.topics() {
             let bank = sample.ranked_in(task);
             let mut documents = judgements.documents();

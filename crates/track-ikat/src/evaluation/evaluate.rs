@@ -6,10 +6,12 @@ use crate::qrels::{
     to_qrels,
 };
 use crate::run::{Submission, SubmittedTurn};
+use crate::splits;
 use crate::{
-    Ikat, IkatSplit, STATEMENTS, TopicFile, Year, citation_judgements, read_statement_qrels,
+    Ikat, STATEMENTS, TopicFile, Year, citation_judgements, read_statement_qrels,
     statement_judgements,
 };
+use clariq_collections::Split;
 use clariq_collections::evaluation::spelled_otherwise;
 use clariq_core::{DocId, Error, RequestId, bail};
 use clariq_files::{Judgement, Qrels, Run, RunLine, Source, read_qrels};
@@ -54,12 +56,12 @@ const GRADED_BY_FILE: &str = "passages (graded by --qrels)";
 
 impl IkatLabels {
     /// Reads the labels of a split: those in the topics, and the files that the folder has.
-    pub fn read(ikat: &Ikat, split: IkatSplit) -> Result<Self, Error> {
+    pub fn read(ikat: &Ikat, split: Split) -> Result<Self, Error> {
         let topics = ikat.topics(split)?;
         let turns = topics.turns().filter(|(_, turn)| {
             turn.citations.as_ref().is_some_and(|citations| !citations.is_empty())
         });
-        let file = split.topics_file();
+        let file = splits::files(split).topics;
         let mut labels = Self {
             organisers: to_qrels(file, &statement_judgements(topics))?,
             cited: to_qrels(file, &citation_judgements(topics))?,
@@ -68,7 +70,7 @@ impl IkatLabels {
                 .collect(),
             ..Self::default()
         };
-        for &(name, kind) in split.labels {
+        for &(name, kind) in splits::files(split).labels {
             let Some(file) = track_file(&ikat.data, name) else { continue };
             match kind {
                 LabelKind::Organisers if labels.organisers.is_some() => {}
@@ -170,7 +172,7 @@ fn statement_qrels(
 impl EvaluatedRun {
     /// The parts of a submission: of several responses to a turn, the statements and the text of the
     /// best one, and the passages of all, each once.
-    pub(crate) fn of_submission(ikat: &Ikat, split: IkatSplit, submission: &Submission) -> Self {
+    pub(crate) fn of_submission(ikat: &Ikat, split: Split, submission: &Submission) -> Self {
         let mut evaluated = Self::default();
         let mut provenance = Run::default();
         for turn in &submission.turns {
@@ -231,9 +233,9 @@ fn push<'a>(run: &mut Run, turn: &str, documents: impl Iterator<Item = &'a str>)
 /// The statements of the best response, by their numbers as in rankings. 2025 names statements by
 /// their text: one that is no statement of the user counts as not relevant, under its text in quotes,
 /// which is never a number.
-fn statements_of(ikat: &Ikat, split: IkatSplit, turn: &SubmittedTurn) -> Vec<String> {
+fn statements_of(ikat: &Ikat, split: Split, turn: &SubmittedTurn) -> Vec<String> {
     let Some(best) = turn.best_response() else { return Vec::new() };
-    if !split.year().has_line_runs() {
+    if !splits::files(split).year.has_line_runs() {
         return best.statements.iter().map(|statement| statement.id.clone()).collect();
     }
     let known = ikat.topics(split).ok().and_then(|topics| {

@@ -292,12 +292,12 @@ fn set_measure(name: &str, set: &SetAverage) -> f64 {
 mod tests {
     use super::*;
     use crate::run::{RankedStatement, Response, Submission, SubmittedTurn};
-    use crate::{Ikat, IkatSplit};
+    use crate::{Ikat, splits};
 
     /// A run that names statement 1 and the passage cited first for every other turn.
     fn sample() -> (EvaluatedRun, IkatLabels) {
         let ikat = Ikat::open(crate::SAMPLE, None).unwrap();
-        let split = IkatSplit::TEST_2023;
+        let split = splits::TEST_2023;
         let cited = |turn: &crate::IkatTurn| {
             turn.citations.iter().flatten().next().cloned().unwrap_or_default()
         };

@@ -4,13 +4,12 @@
 use super::assessed::{Rating, nugget_recall, ratings};
 use super::{EvaluatedRun, IkatLabels, RunPart, scores};
 use crate::run::{RankedStatement, Submission};
-use crate::{Ikat, IkatSplit, PASSAGES, STATEMENTS};
-use clariq_collections::Collection;
+use crate::{Ikat, PASSAGES, STATEMENTS, splits};
 use clariq_collections::evaluation::{
     Answers, ByQrels, Cases, Evaluation, ONE_SCORE, Rankings, ScoreOptions, ScoredTopics,
 };
-use clariq_collections::ranking_path;
 use clariq_collections::validation::first_fields;
+use clariq_collections::{Collection, Split, ranking_path};
 use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, count_of, counted, problem};
 use clariq_eval::{Aggregate, Measure, Score, Ties};
 use clariq_files::{Run, Source, parse_run, read_run, strictly};
@@ -21,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// A split with its labels.
 pub struct IkatEvaluation<'a> {
     ikat: &'a Ikat,
-    split: IkatSplit,
+    split: Split,
     /// The labels, as far as the folder has any.
     pub labels: IkatLabels,
     turns: ScoredTopics,
@@ -46,7 +45,7 @@ struct ReadParts {
 
 impl<'a> IkatEvaluation<'a> {
     /// Reads the labels of a split, if there are any.
-    pub fn open(ikat: &'a Ikat, split: IkatSplit) -> Result<Self, Error> {
+    pub fn open(ikat: &'a Ikat, split: Split) -> Result<Self, Error> {
         let labels = IkatLabels::read(ikat, split)?;
         let topics = ikat.topics(split)?;
         let turns = ScoredTopics::new(&topics.name, topics.turns().map(|(_, turn)| &turn.id));
@@ -111,7 +110,7 @@ impl<'a> IkatEvaluation<'a> {
 
     /// Reads a submission and its scored parts. Of a turn that is given twice, the first counts.
     pub fn read(&self, source: &Source) -> Result<ReadSubmission, Error> {
-        let mut submission = Submission::read(source, Some(self.split.year()))?;
+        let mut submission = Submission::read(source, Some(splits::files(self.split).year))?;
         let given = submission.turns.len();
         let mut known = HashSet::new();
         submission.turns.retain(|turn| known.insert(turn.id.clone()));
@@ -290,7 +289,7 @@ impl Evaluation for IkatEvaluation<'_> {
                 let task = by
                     .part
                     .map_or(Ok(PASSAGES), |part| (self.ikat as &dyn Collection).find_task(part))?;
-                let by_qrels = ByQrels::open(self.ikat, self.split.as_split(), task)?;
+                let by_qrels = ByQrels::open(self.ikat, self.split, task)?;
                 return by_qrels.cases(answers, by);
             }
         };
@@ -319,7 +318,7 @@ impl Evaluation for IkatEvaluation<'_> {
         }
         let scores = scores(&evaluated, self.labels()?, part, by.measures)?;
         if let (Some(part), true) = (part, scores.is_empty()) {
-            let expected = format!("labels of {} of {}", part.name(), self.split.as_split().name());
+            let expected = format!("labels of {} of {}", part.name(), self.split.name());
             let hint = "the data folder has labels of other parts, or of none";
             bail!(source.name(), expected, "none", hint);
         }

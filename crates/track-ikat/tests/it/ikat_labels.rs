@@ -103,7 +103,7 @@ impl Data {
         assessed: &AssessedBy,
     ) -> Result<Vec<(String, f64)>, String> {
         let ikat = Ikat::open(self.folder(), None).unwrap();
-        let evaluation = IkatEvaluation::open(&ikat, KIND.find_split(split).unwrap().into());
+        let evaluation = IkatEvaluation::open(&ikat, KIND.find_split(split).unwrap());
         named(evaluation.and_then(|open| open.score_with(&Source::new(file), &[], assessed)))
     }
 }

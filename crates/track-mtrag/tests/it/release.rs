@@ -6,7 +6,7 @@ use clariq_collections::evaluation::{Answers, ScoreCell, ScoreOptions};
 use clariq_collections::{Collection, DataDir, OfficialVerdict, Split, ValidationOptions};
 use clariq_core::Documents;
 use clariq_files::Source;
-use clariq_track_mtrag::{Domain, KIND, Mtrag, MtragSplit, PASSAGES};
+use clariq_track_mtrag::{Domain, KIND, Mtrag, PASSAGES, splits};
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -209,7 +209,7 @@ fn the_whole_release_is_read_scored_and_validated() {
         ["corpora/passage_level/banking.jsonl.zip", "corpora/passage_level/telco.jsonl.zip"]
     );
     let mtrag = open(folder.path());
-    let [human, un] = MtragSplit::ALL.map(MtragSplit::as_split);
+    let [human, un] = splits::ALL;
     let find = |task| (&mtrag as &dyn Collection).find_task(task).unwrap();
     let counts = ["banking", "clapnq", "cloud", "fiqa", "govt", "telco", "passages"]
         .map(|task| mtrag.documents(find(task)).unwrap().len());
@@ -268,8 +268,7 @@ fn pieces_may_be_missing() {
         }
         let mtrag = open(folder.path());
         let mut found = Vec::new();
-        let splits = MtragSplit::ALL.map(MtragSplit::as_split);
-        for split in splits.into_iter().filter(|split| mtrag.has(*split)) {
+        for split in splits::ALL.into_iter().filter(|split| mtrag.has(*split)) {
             let requests = mtrag.requests(split, PASSAGES).unwrap().count();
             let judged = mtrag.qrels(split, PASSAGES).unwrap();
             let judged = judged.map_or(0, |qrels| qrels.topics().count());
@@ -329,7 +328,7 @@ fn the_earlier_name_of_a_folder_is_known() {
     write_release(folder);
     let ids = || -> Vec<String> {
         let mtrag = open(folder);
-        let requests = mtrag.requests(MtragSplit::ALL[0].as_split(), PASSAGES).unwrap();
+        let requests = mtrag.requests(splits::MTRAG, PASSAGES).unwrap();
         requests.map(|request| request.unwrap().id.as_str().to_owned()).collect()
     };
     let before = ids();

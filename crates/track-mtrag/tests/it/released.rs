@@ -2,7 +2,7 @@
 
 use crate::common::{open, released};
 use clariq_collections::{Collection, DataDir};
-use clariq_track_mtrag::{Domain, KIND, Mtrag, MtragSplit, PASSAGES};
+use clariq_track_mtrag::{Domain, KIND, Mtrag, PASSAGES, splits};
 
 #[test]
 fn two_domains_are_read_as_they_were_released() {
@@ -13,7 +13,7 @@ fn two_domains_are_read_as_they_were_released() {
         (count(Domain::Clapnq.task()), count(Domain::Govt.task()), count(PASSAGES)),
         (312, 435, 747)
     );
-    assert!(mtrag.remark(MtragSplit::ALL[1].as_split()).is_some());
+    assert!(mtrag.remark(splits::MTRAG_UN).is_some());
     let named = mtrag.statistics().unwrap().named;
     let un = &named["splits"]["mtrag-un"];
     let answerability: Vec<(&str, u64)> = un["answerability"]
@@ -28,7 +28,7 @@ fn two_domains_are_read_as_they_were_released() {
     );
     assert_eq!((&un["requests"], &un["judged_requests"]), (&299.into(), &188.into()));
     assert_eq!(named["splits"]["mtrag"]["rewritten"], 409);
-    let requests = mtrag.requests(MtragSplit::ALL[0].as_split(), PASSAGES).unwrap();
+    let requests = mtrag.requests(splits::MTRAG, PASSAGES).unwrap();
     for request in requests {
         let request = request.unwrap();
         assert!(request.said.iter().all(|said| !said.text.contains("|user|")), "{}", request.id);

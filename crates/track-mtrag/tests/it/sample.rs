@@ -3,7 +3,7 @@
 use crate::common::{copy, open, sample, sample_folder};
 use clariq_collections::{Collection, DataDir, NeedLabel, SystemClass};
 use clariq_core::{Doc, Error, Request, Utterance};
-use clariq_track_mtrag::{Domain, KIND, Mtrag, MtragSplit, PASSAGES};
+use clariq_track_mtrag::{Domain, KIND, Mtrag, PASSAGES, splits};
 use clariq_tracks::TRACKS;
 use std::fs;
 
@@ -71,8 +71,7 @@ fn a_manual_system_sees_rewritten_utterances() {
             Utterance::user("What do visitors pay for a library card?"),
         ]
     );
-    let Err(error) =
-        sample.requests_seen(MtragSplit::ALL[1].as_split(), PASSAGES, SystemClass::Manual.into())
+    let Err(error) = sample.requests_seen(splits::MTRAG_UN, PASSAGES, SystemClass::Manual.into())
     else {
         panic!("no rewritten requests were released for it")
     };
@@ -119,7 +118,7 @@ fn each_domain_has_its_passages_packed_or_plain() {
     assert_eq!((part.task, part.first), (Domain::Govt.task(), 6));
     assert_eq!(sample.part_of(Domain::Govt.task(), "cc01<::>2"), None);
     assert_eq!(sample.part_of(PASSAGES, "nobody"), None);
-    assert_eq!(sample.remark(MtragSplit::ALL[1].as_split()), None);
+    assert_eq!(sample.remark(splits::MTRAG_UN), None);
     assert!(sample.documents(Domain::Telco.task()).is_err());
 }
 
@@ -131,7 +130,7 @@ fn reference_passages_stand_in_for_missing_collections() {
     let mtrag = open(folder.path());
     assert_eq!(mtrag.documents(Domain::Govt.task()).unwrap().len(), 7);
     assert_eq!(mtrag.documents(Domain::Cloud.task()).unwrap().len(), 6);
-    let remark = mtrag.remark(MtragSplit::ALL[1].as_split()).unwrap();
+    let remark = mtrag.remark(splits::MTRAG_UN).unwrap();
     let expected = "the passages of govt are those of the references, a substitute for the";
     assert!(remark.starts_with(expected), "{remark}");
     // A packing that is not read, and an explanation.
@@ -145,17 +144,12 @@ fn reference_passages_stand_in_for_missing_collections() {
 #[test]
 fn judgements_are_found_under_both_spellings() {
     let sample = sample();
-    let qrels = sample.qrels(MtragSplit::ALL[0].as_split(), PASSAGES).unwrap().unwrap();
+    let qrels = sample.qrels(splits::MTRAG, PASSAGES).unwrap().unwrap();
     assert_eq!(qrels.topics().count(), 6);
     let judged = qrels.topic(&"aa02::2".into()).unwrap();
     assert_eq!(judged.relevant(1), 2);
     assert_eq!(
-        sample
-            .qrels(MtragSplit::ALL[1].as_split(), Domain::Cloud.task())
-            .unwrap()
-            .unwrap()
-            .topics()
-            .count(),
+        sample.qrels(splits::MTRAG_UN, Domain::Cloud.task()).unwrap().unwrap().topics().count(),
         2
     );
 }
@@ -180,7 +174,7 @@ fn labels_are_counted() {
     assert_eq!(un["question_types"]["Factoid"], 5);
     assert_eq!(un["domains"]["cloud"], 4);
     assert_eq!(named["splits"]["mtrag"]["multi_turn"]["Follow-up"], 4);
-    let annotation = &sample.annotations(MtragSplit::ALL[1].as_split()).unwrap()[2];
+    let annotation = &sample.annotations(splits::MTRAG_UN).unwrap()[2];
     assert_eq!(annotation.need, Some(NeedLabel::Name("UNDERSPECIFIED".to_owned())));
     assert!(annotation.answer.as_ref().unwrap().ends_with('?'));
 }

@@ -8,12 +8,12 @@ use clariq_collections::{Collection, DataDir, Split};
 use clariq_core::Error;
 use clariq_eval::{Measure, parse_measures};
 use clariq_files::Source;
-use clariq_track_mtrag::{Domain, KIND, Mtrag, MtragSplit, PASSAGES};
+use clariq_track_mtrag::{Domain, KIND, Mtrag, PASSAGES, splits};
 use std::fs;
 use std::path::Path;
 
 fn un() -> Split {
-    MtragSplit::ALL[1].as_split()
+    splits::MTRAG_UN
 }
 
 fn score(mtrag: &Mtrag, file: &Path, measures: &[Measure]) -> Result<Cases, Error> {

@@ -4,13 +4,13 @@ use crate::common::{sample, sample_folder, write};
 use clariq_collections::{Collection, DataDir, OfficialVerdict, Validation, ValidationOptions};
 use clariq_core::RequestId;
 use clariq_files::Source;
-use clariq_track_mtrag::{KIND, Mtrag, MtragSplit, PASSAGES};
+use clariq_track_mtrag::{KIND, Mtrag, PASSAGES, splits};
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// A line of Task A for each request of the sample.
 fn task_a(mtrag: &Mtrag) -> Vec<Value> {
-    let requests = mtrag.requests(MtragSplit::ALL[1].as_split(), PASSAGES).unwrap();
+    let requests = mtrag.requests(splits::MTRAG_UN, PASSAGES).unwrap();
     let contexts = json!([{ "document_id": "g1-0-90", "score": 1.5, "text": "…" }]);
     let line = |id: RequestId| {
         let domain = if id.as_str().starts_with("cc") { "govt" } else { "cloud" };

@@ -73,7 +73,7 @@ fn graded_passages_of_three_columns_are_read_and_their_pool_is_measured() {
     folder.write("four.txt", four.concat());
     folder.write("three.txt", three.concat());
     let ikat = Ikat::open(SAMPLE, None).unwrap();
-    let evaluation = IkatEvaluation::open(&ikat, KIND.find_split(SPLIT).unwrap().into()).unwrap();
+    let evaluation = IkatEvaluation::open(&ikat, KIND.find_split(SPLIT).unwrap()).unwrap();
     let eval = |labels: &str| {
         let qrels = folder.path(labels);
         let by = AssessedBy { qrels: Some(&qrels), ..AssessedBy::default() };

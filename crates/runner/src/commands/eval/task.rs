@@ -62,7 +62,7 @@ impl<'a> EvalTask<'a> {
                 let hint = "scores are kept by the labels of a split";
                 bail!("--output", "no --qrels beside it, for iKAT", "--qrels", hint);
             }
-            let evaluation = Box::new(IkatEvaluation::open(of_ikat, split.into())?);
+            let evaluation = Box::new(IkatEvaluation::open(of_ikat, split)?);
             return Ok(Self::Ikat(evaluation, ikat.options.assessed(qrels.as_deref(), seed)));
         }
         ikat.refuse(&format!("runs of {}", collection.described()))?;
@@ -74,7 +74,7 @@ impl<'a> EvalTask<'a> {
             clariq.refuse(BY_NAME)?;
             return Ok(Self::Measures(collection.evaluation(split)?));
         };
-        let official = Box::new(Official::new(of_clariq, split.into()));
+        let official = Box::new(Official::new(of_clariq, split));
         let task = clariq.options.official_task(measures, &shown.options)?;
         Ok(match task {
             Some(task) => Self::Official(official, task),
@@ -170,7 +170,7 @@ mod tests {
     fn accepts(sample: &dyn Collection, line: &str) -> bool {
         let words = ["eval", "no.run"].into_iter().chain(line.split_whitespace());
         let Ok(only) = Only::try_parse_from(words) else { return false };
-        match scored(sample, clariq_track_clariq::ClariqSplit::Dev.as_split(), &only) {
+        match scored(sample, clariq_track_clariq::splits::DEV, &only) {
             Err(Error::Problem(problem)) => !problem.at.file.starts_with('-'),
             Err(Error::Io { .. }) => true,
             Ok(_) => panic!("{line}: scored a file that does not exist"),
