@@ -14,6 +14,7 @@ use crate::{
 use clariq_collections::Split;
 use clariq_collections::evaluation::spelled_otherwise;
 use clariq_core::{DocId, Error, RequestId, bail};
+use clariq_eval::lines_by_topic;
 use clariq_files::{Judgement, Qrels, Run, RunLine, Source, read_qrels};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -201,20 +202,13 @@ impl EvaluatedRun {
 
     /// True if a complete ranking of passages begins with the submitted ones, turn by turn.
     pub(super) fn matches_passages(&self, ranking: &Run) -> bool {
-        let whole = by_turn(ranking);
-        by_turn(&self.passages)
-            .iter()
-            .all(|(turn, submitted)| whole.get(turn).is_some_and(|all| all.starts_with(submitted)))
+        let whole = lines_by_topic(ranking);
+        lines_by_topic(&self.passages).iter().all(|(turn, submitted)| {
+            let all = whole.get(turn).map_or(&[][..], Vec::as_slice);
+            let same = all.iter().zip(submitted).all(|(one, other)| one.document == other.document);
+            same && all.len() >= submitted.len()
+        })
     }
-}
-
-/// The documents of every turn, in the order of the file.
-fn by_turn(run: &Run) -> HashMap<&RequestId, Vec<&DocId>> {
-    let mut turns: HashMap<&RequestId, Vec<&DocId>> = HashMap::new();
-    for line in &run.lines {
-        turns.entry(&line.topic).or_default().push(&line.document);
-    }
-    turns
 }
 
 /// Adds a ranking. A repeated document counts where it comes first.
