@@ -1,11 +1,12 @@
 //! The catalogue entry of a measure.
 
+use super::definitions::JudgedRanking;
 use super::parameters::{AT, MeasureParameters, OF_RELEVANCE, Parameter, whole};
 use super::{Qrels, TopicJudgements};
 use clariq_core::{DocId, Result, bail};
 
 /// The value for one topic: its documents, best first and none twice, against its judgements.
-pub(super) type ScoreFunction = fn(&MeasureParameters, &[DocId], &TopicJudgements) -> f64;
+pub(super) type ScoreFunction = fn(&JudgedRanking) -> f64;
 
 /// The worth of a document of a grade; `None` is not judged.
 pub(super) type Worth = fn(&MeasureParameters, Option<i32>) -> i32;
@@ -194,14 +195,15 @@ impl Measure {
     /// The value for one topic: its documents, best first and none twice, against its judgements.
     /// 0 where the definition divides by zero.
     pub fn score(&self, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
+        let of = JudgedRanking { by: &self.by, ranking, judgements };
         if self.by.judged_only {
             let mut judged = ranking.to_vec();
             judged.retain(|document| {
                 judgements.grade(document).is_some_and(|grade| self.by.grade(grade) >= 0)
             });
-            return (self.spec.score)(&self.by, &judged, judgements);
+            return (self.spec.score)(&JudgedRanking { ranking: &judged, ..of });
         }
-        (self.spec.score)(&self.by, ranking, judgements)
+        (self.spec.score)(&of)
     }
 
     /// The worth of a document of a grade; `None` is not judged. The value for a topic grows, or stays, if

@@ -137,36 +137,42 @@ pub fn table() -> String {
     head.to_owned() + &rows.collect::<String>()
 }
 
-/// The relevance of each document among the first k.
-fn hits(
-    by: &MeasureParameters,
-    ranking: &[DocId],
-    judgements: &TopicJudgements,
-) -> impl Iterator<Item = bool> {
-    let rel = by.rel;
-    ranking.iter().take(by.depth()).map(move |document| judgements.is_relevant(document, rel))
+/// A ranking for a topic, the judgements of the topic, and the parameters of a measure.
+#[derive(Clone, Copy)]
+pub(super) struct JudgedRanking<'a> {
+    pub(super) by: &'a MeasureParameters,
+    pub(super) ranking: &'a [DocId],
+    pub(super) judgements: &'a TopicJudgements,
 }
 
-fn count_hits(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
-    hits(by, ranking, judgements).filter(|hit| *hit).count() as f64
+impl JudgedRanking<'_> {
+    /// The relevance of each document among the first k.
+    fn hits(&self) -> impl Iterator<Item = bool> {
+        let first = self.ranking.iter().take(self.by.depth());
+        first.map(|document| self.judgements.is_relevant(document, self.by.rel))
+    }
+
+    fn count_hits(&self) -> f64 {
+        self.hits().filter(|hit| *hit).count() as f64
+    }
 }
 
 /// Recall@k = |relevant ∩ first k| / |relevant|.
 ///
 /// `ClariQ`'s measure of question relevance. Source: van Rijsbergen, *Information Retrieval*, 1979;
 /// `trec_eval`'s `recall_k`.
-fn recall(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
-    match judgements.relevant(by.rel) {
+fn recall(of: &JudgedRanking) -> f64 {
+    match of.judgements.relevant(of.by.rel) {
         0 => 0.0,
-        relevant => count_hits(by, ranking, judgements) / relevant as f64,
+        relevant => of.count_hits() / relevant as f64,
     }
 }
 
 /// Precision@k = |relevant ∩ first k| / k, also where the ranking is shorter than k.
 ///
 /// Source: van Rijsbergen, *Information Retrieval*, 1979; `trec_eval`'s `P_k`.
-fn precision(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
-    count_hits(by, ranking, judgements) / by.depth() as f64
+fn precision(of: &JudgedRanking) -> f64 {
+    of.count_hits() / of.by.depth() as f64
 }
 
 /// nDCG@k = DCG@k / ideal DCG@k, with DCG@k = Σ gain / log₂(rank + 1) over the first k ranks.
@@ -176,18 +182,18 @@ fn precision(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgem
 /// descending gain, retrieved or not. Sources: Järvelin and Kekäläinen, *Cumulated gain-based evaluation of
 /// IR techniques*, TOIS 2002, in the form of `trec_eval`'s `ndcg` and `ndcg_cut_k`; the exponential gain is
 /// that of Burges et al., *Learning to rank using gradient descent*, ICML 2005, as in `gdeval`.
-fn ndcg(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
-    let gain = |grade: i32| match by.gain {
+fn ndcg(of: &JudgedRanking) -> f64 {
+    let gain = |grade: i32| match of.by.gain {
         Gain::Exponential => exponential_gain(grade),
-        Gain::Grade | Gain::Mapped(_) => f64::from(by.grade(grade).max(0)),
+        Gain::Grade | Gain::Mapped(_) => f64::from(of.by.grade(grade).max(0)),
     };
-    let mut ideal: Vec<f64> = judgements.grades().map(gain).filter(|gain| *gain > 0.0).collect();
+    let mut ideal: Vec<f64> = of.judgements.grades().map(gain).filter(|gain| *gain > 0.0).collect();
     if ideal.is_empty() {
         return 0.0;
     }
     ideal.sort_unstable_by(|a, b| b.total_cmp(a));
-    let gains = ranking.iter().map(|document| judgements.grade(document).map_or(0.0, gain));
-    dcg(gains.take(by.depth())) / dcg(ideal.into_iter().take(by.depth()))
+    let gains = of.ranking.iter().map(|document| of.judgements.grade(document).map_or(0.0, gain));
+    dcg(gains.take(of.by.depth())) / dcg(ideal.into_iter().take(of.by.depth()))
 }
 
 fn dcg(gains: impl Iterator<Item = f64>) -> f64 {
@@ -204,16 +210,12 @@ fn exponential_gain(grade: i32) -> f64 {
 ///
 /// Its mean over topics is MAP. Source: Harman, *Evaluation issues in information retrieval*, IPM
 /// 1992; `trec_eval`'s `map` and `map_cut_k`.
-fn average_precision(
-    by: &MeasureParameters,
-    ranking: &[DocId],
-    judgements: &TopicJudgements,
-) -> f64 {
-    let relevant = judgements.relevant(by.rel);
+fn average_precision(of: &JudgedRanking) -> f64 {
+    let relevant = of.judgements.relevant(of.by.rel);
     if relevant == 0 {
         return 0.0;
     }
-    let found = (1_u32..).zip(hits(by, ranking, judgements)).filter(|(_, hit)| *hit);
+    let found = (1_u32..).zip(of.hits()).filter(|(_, hit)| *hit);
     let precision = |(count, (rank, _)): (u32, (u32, bool))| f64::from(count) / f64::from(rank);
     (1..).zip(found).map(precision).sum::<f64>() / relevant as f64
 }
@@ -224,27 +226,27 @@ fn average_precision(
 /// Information Retrieval 2000; `trec_eval`'s `recip_rank`, which knows no cut-off.
 ///
 /// `ir_measures` hands `RR@k` to MS MARCO's script, which breaks ties by *ascending* id.
-fn reciprocal_rank(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
-    let index = hits(by, ranking, judgements).position(|hit| hit);
+fn reciprocal_rank(of: &JudgedRanking) -> f64 {
+    let index = of.hits().position(|hit| hit);
     index.map_or(0.0, |index| 1.0 / (index + 1) as f64)
 }
 
 /// Success@k = 1 if a relevant document is among the first k, else 0.
 ///
 /// Some call it Recall@k or Hit@k. Source: `trec_eval`'s `success_k`.
-fn success(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
-    f64::from(u8::from(hits(by, ranking, judgements).any(|hit| hit)))
+fn success(of: &JudgedRanking) -> f64 {
+    f64::from(u8::from(of.hits().any(|hit| hit)))
 }
 
 /// Judged@k: the share of the first k documents that were judged, with any grade. If it is low, the
 /// other measures are unreliable for a ranking that was not in the pool. Source:
 /// `ir_measures`' `Judged@k`; a ranking shorter than k is divided by its length.
-fn judged(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
-    let first = &ranking[..by.depth().min(ranking.len())];
+fn judged(of: &JudgedRanking) -> f64 {
+    let first = &of.ranking[..of.by.depth().min(of.ranking.len())];
     if first.is_empty() {
         return 0.0;
     }
-    let judged = first.iter().filter(|document| judgements.grade(document).is_some()).count();
+    let judged = first.iter().filter(|document| of.judgements.grade(document).is_some()).count();
     judged as f64 / first.len() as f64
 }
 
@@ -254,20 +256,16 @@ fn judged(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgement
 /// whose `RBP` without `rel` adds up grades as they are. The name therefore always contains `rel`.
 /// `trec_eval`'s `rbp` (p = 0.9, scaled grades) is another measure and not an alias. Source: Moffat
 /// and Zobel, *Rank-biased precision for measurement of retrieval effectiveness*, TOIS 2008.
-fn rank_biased_precision(
-    by: &MeasureParameters,
-    ranking: &[DocId],
-    judgements: &TopicJudgements,
-) -> f64 {
+fn rank_biased_precision(of: &JudgedRanking) -> f64 {
     let mut reached = 1.0;
     let mut met = 0.0;
-    for hit in hits(by, ranking, judgements) {
+    for hit in of.hits() {
         if hit {
             met += reached;
         }
-        reached *= by.p;
+        reached *= of.by.p;
     }
-    (1.0 - by.p) * met
+    (1.0 - of.by.p) * met
 }
 
 /// The highest grade of the Web tracks, for which `gdeval` is written.
@@ -278,15 +276,11 @@ const HIGHEST_OF_ERR: i32 = 4;
 ///
 /// Source: Chapelle, Metzler, Zhang and Grinspan, *Expected reciprocal rank for graded relevance*, CIKM
 /// 2009, with the highest grade of `gdeval`.
-fn expected_reciprocal_rank(
-    by: &MeasureParameters,
-    ranking: &[DocId],
-    judgements: &TopicJudgements,
-) -> f64 {
+fn expected_reciprocal_rank(of: &JudgedRanking) -> f64 {
     let mut reached = 1.0;
     let mut sum = 0.0;
-    for (rank, document) in (1_u32..).zip(ranking.iter().take(by.depth())) {
-        let grade = judgements.grade(document).unwrap_or(0);
+    for (rank, document) in (1_u32..).zip(of.ranking.iter().take(of.by.depth())) {
+        let grade = of.judgements.grade(document).unwrap_or(0);
         let satisfied = exponential_gain(grade) / f64::from(HIGHEST_OF_ERR).exp2();
         sum += reached * satisfied / f64::from(rank);
         reached *= 1.0 - satisfied;
@@ -295,18 +289,13 @@ fn expected_reciprocal_rank(
 }
 
 /// R-precision: the precision, and the recall, at rank R = |relevant|. Source: `trec_eval`'s `Rprec`.
-fn precision_at_relevant(
-    by: &MeasureParameters,
-    ranking: &[DocId],
-    judgements: &TopicJudgements,
-) -> f64 {
-    match judgements.relevant(by.rel) {
+fn precision_at_relevant(of: &JudgedRanking) -> f64 {
+    match of.judgements.relevant(of.by.rel) {
         0 => 0.0,
-        relevant => precision(
-            &MeasureParameters { cutoff: Some(relevant), ..by.clone() },
-            ranking,
-            judgements,
-        ),
+        relevant => {
+            let by = MeasureParameters { cutoff: Some(relevant), ..of.by.clone() };
+            precision(&JudgedRanking { by: &by, ..*of })
+        }
     }
 }
 
@@ -315,21 +304,17 @@ fn precision_at_relevant(
 ///
 /// Source: Buckley and Voorhees, *Retrieval evaluation with incomplete information*, SIGIR 2004, in the
 /// form of `trec_eval`'s `bpref`.
-fn binary_preference(
-    by: &MeasureParameters,
-    ranking: &[DocId],
-    judgements: &TopicJudgements,
-) -> f64 {
-    let relevant = judgements.relevant(by.rel);
-    let is_irrelevant = |grade: i32| (0..by.rel).contains(&grade);
-    let irrelevant = judgements.grades().filter(|&grade| is_irrelevant(grade)).count();
+fn binary_preference(of: &JudgedRanking) -> f64 {
+    let relevant = of.judgements.relevant(of.by.rel);
+    let is_irrelevant = |grade: i32| (0..of.by.rel).contains(&grade);
+    let irrelevant = of.judgements.grades().filter(|&grade| is_irrelevant(grade)).count();
     let most = relevant.min(irrelevant);
     let mut above = 0;
     let mut sum = 0.0;
-    for grade in ranking.iter().filter_map(|document| judgements.grade(document)) {
+    for grade in of.ranking.iter().filter_map(|document| of.judgements.grade(document)) {
         if is_irrelevant(grade) {
             above += 1;
-        } else if grade >= by.rel {
+        } else if grade >= of.by.rel {
             sum += 1.0 - if above == 0 { 0.0 } else { above.min(relevant) as f64 / most as f64 };
         }
     }
@@ -337,23 +322,19 @@ fn binary_preference(
 }
 
 /// The precision of the whole ranking. Source: `trec_eval`'s `set_P`.
-fn set_precision(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
-    if ranking.is_empty() {
-        0.0
-    } else {
-        count_hits(by, ranking, judgements) / ranking.len() as f64
-    }
+fn set_precision(of: &JudgedRanking) -> f64 {
+    if of.ranking.is_empty() { 0.0 } else { of.count_hits() / of.ranking.len() as f64 }
 }
 
 /// F of the whole ranking, (1 + β) P R / (β P + R). Source: `trec_eval`'s `set_F`, whose parameter stands
 /// for β² of van Rijsbergen's F.
-fn set_f(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
-    let precision = set_precision(by, ranking, judgements);
-    let recall = recall(by, ranking, judgements);
+fn set_f(of: &JudgedRanking) -> f64 {
+    let precision = set_precision(of);
+    let recall = recall(of);
     if precision + recall == 0.0 {
         return 0.0;
     }
-    (1.0 + by.beta) * precision * recall / (by.beta * precision + recall)
+    (1.0 + of.by.beta) * precision * recall / (of.by.beta * precision + recall)
 }
 
 #[cfg(test)]
