@@ -39,22 +39,18 @@ impl ResponseWriter<'_, '_> {
         let mut all = vec![Vec::new(); materials.len()];
         let (asking, answering): (Vec<usize>, Vec<usize>) =
             (0..materials.len()).partition(|&index| asks[index].is_some());
-        if let (Some(writer), Some(rule)) = (&plan.config.writer, &plan.config.response) {
-            let generated =
-                generated::responses(context, plan, writer, rule, materials, &answering)?;
-            for (index, responses) in answering.into_iter().zip(generated) {
+        if let Some(rule) = &plan.config.response {
+            let answered: Vec<&Material> =
+                answering.iter().map(|&index| &materials[index]).collect();
+            let responses = if let Some(writer) = &plan.config.writer {
+                self.generated(writer, rule, &answered)?
+            } else if let Some(summary) = &plan.config.summary {
+                self.summarised(summary, rule, &answered)?
+            } else {
+                self.extracts(rule, &answered)?
+            };
+            for (index, responses) in answering.into_iter().zip(responses) {
                 all[index] = responses;
-            }
-        } else if let (Some(summary), Some(rule)) = (&plan.config.summary, &plan.config.response) {
-            let materials = answering.iter().map(|&index| &materials[index]);
-            let summaries =
-                summarised::responses(context, plan, summary, rule, materials, self.progress)?;
-            for (index, responses) in answering.into_iter().zip(summaries) {
-                all[index] = responses;
-            }
-        } else {
-            for index in answering {
-                all[index] = self.responses(&materials[index])?;
             }
         }
         let Some(ask) = &plan.ask else { return Ok(all) };
@@ -73,15 +69,21 @@ impl ResponseWriter<'_, '_> {
         Ok(all)
     }
 
-    /// The responses to a request: each is an extract of passages of its own, the first of the best.
-    /// Empty for a system that only ranks.
-    fn responses(&self, material: &Material) -> Result<Vec<WrittenResponse>> {
-        let Some(rule) = &self.plan.config.response else { return Ok(Vec::new()) };
-        let mut responses = Vec::with_capacity(self.plan.config.responses);
-        for passages in shares(self.plan, rule, material.passages) {
-            responses.push(self.respond(&Material { passages, ..*material })?);
+    /// The responses to requests: each is an extract of passages of its own, the first of the best.
+    fn extracts(
+        &self,
+        rule: &ResponseRule,
+        materials: &[&Material],
+    ) -> Result<Vec<Vec<WrittenResponse>>> {
+        let mut all = Vec::with_capacity(materials.len());
+        for material in materials {
+            let mut responses = Vec::with_capacity(self.plan.config.responses);
+            for passages in shares(self.plan, rule, material.passages) {
+                responses.push(self.respond(&Material { passages, ..**material })?);
+            }
+            all.push(responses);
         }
-        Ok(responses)
+        Ok(all)
     }
 
     /// Writes a response from all the passages of `material`.

@@ -1,10 +1,10 @@
 //! Responses that a chat model writes from passages, and the passages that they cite.
 
-use super::{Material, shares};
+use super::{Material, ResponseWriter, shares};
 use clariq_collections::{WrittenResponse, sentences, tokens};
 use clariq_core::{Answer, AnswerForm, ChatRequest, CitedSentence, Doc, Result};
 use clariq_rank::{Chat, ChatUse, Context, Conversation, Tallies};
-use clariq_systems::plan::{AnswerPlan, ResponseRule};
+use clariq_systems::plan::ResponseRule;
 use serde::Serialize;
 
 const UNREAD: &str =
@@ -19,48 +19,48 @@ struct AnswerValues<'m> {
     words: usize,
 }
 
-/// The responses to the requests of some materials: each is written from passages of its own. A
-/// request without any passage has an empty response, as in systems that write extracts.
-pub(super) fn responses(
-    context: &Context,
-    plan: &AnswerPlan,
-    chat: &Chat,
-    rule: &ResponseRule,
-    materials: &[Material],
-    answering: &[usize],
-) -> Result<Vec<Vec<WrittenResponse>>> {
-    let mut chat_requests = Vec::new();
-    for &index in answering {
-        let Material { request, passages } = materials[index];
-        for passages in shares(plan, rule, passages).into_iter().filter(|all| !all.is_empty()) {
-            let material = Material { request, passages };
-            chat_requests.push(build_request(chat, rule, context, &material)?);
-        }
-    }
-    let usage = ChatUse { answers: plan.config.responses, ..ChatUse::new(UNREAD) };
-    let completions = chat.complete(context, usage, &chat_requests)?;
-    let mut answers = chat_requests.iter().zip(completions);
-    let mut all = Vec::with_capacity(answering.len());
-    for &index in answering {
-        let mut responses = Vec::new();
-        for passages in shares(plan, rule, materials[index].passages) {
-            if passages.is_empty() {
-                responses.push(WrittenResponse::default());
-                continue;
+impl ResponseWriter<'_, '_> {
+    /// The responses to the requests of some materials: each is written from passages of its own. A
+    /// request without any passage has an empty response, as in systems that write extracts.
+    pub(super) fn generated(
+        &self,
+        chat: &Chat,
+        rule: &ResponseRule,
+        materials: &[&Material],
+    ) -> Result<Vec<Vec<WrittenResponse>>> {
+        let Self { context, plan, .. } = *self;
+        let mut chat_requests = Vec::new();
+        for &&Material { request, passages } in materials {
+            for passages in shares(plan, rule, passages).into_iter().filter(|all| !all.is_empty()) {
+                let material = Material { request, passages };
+                chat_requests.push(build_request(chat, rule, context, &material)?);
             }
-            let Some((chat_request, completion)) = answers.next() else { break };
-            let docs: Vec<Doc> = passages.iter().map(|hit| hit.doc).collect();
-            let mut response = WrittenResponse::default();
-            if let Some(Answer::Response(sentences)) = completion.answer {
-                let repairs;
-                (response, repairs) = compose(&sentences, &docs, rule.tokens);
-                repairs.count(&context.tallies, chat_request);
-            }
-            responses.push(response);
         }
-        all.push(responses);
+        let usage = ChatUse { answers: plan.config.responses, ..ChatUse::new(UNREAD) };
+        let completions = chat.complete(context, usage, &chat_requests)?;
+        let mut answers = chat_requests.iter().zip(completions);
+        let mut all = Vec::with_capacity(materials.len());
+        for material in materials {
+            let mut responses = Vec::new();
+            for passages in shares(plan, rule, material.passages) {
+                if passages.is_empty() {
+                    responses.push(WrittenResponse::default());
+                    continue;
+                }
+                let Some((chat_request, completion)) = answers.next() else { break };
+                let docs: Vec<Doc> = passages.iter().map(|hit| hit.doc).collect();
+                let mut response = WrittenResponse::default();
+                if let Some(Answer::Response(sentences)) = completion.answer {
+                    let repairs;
+                    (response, repairs) = compose(&sentences, &docs, rule.tokens);
+                    repairs.count(&context.tallies, chat_request);
+                }
+                responses.push(response);
+            }
+            all.push(responses);
+        }
+        Ok(all)
     }
-    Ok(all)
 }
 
 /// The request for a response from the passages of `material`.
