@@ -43,26 +43,6 @@ hint: label more topics, or use model = "majority", which needs one label only
 "#]]
     );
     assert_data_eq!(
-        refused(|folder| relabel(folder, |_| "5")),
-        str![[r#"
-error: @/data/train.tsv:2
-  expected: a clarification need from 1 to 4
-     found: `5`
-hint: 1 is clear by itself, 4 cannot be answered without a clarifying question
-
-"#]]
-    );
-    assert_data_eq!(
-        refused(|folder| relabel(folder, |_| "high")),
-        str![[r#"
-error: @/data/train.tsv:2
-  expected: a clarification need from 1 to 4
-     found: `high`
-hint: 1 is clear by itself, 4 cannot be answered without a clarifying question
-
-"#]]
-    );
-    assert_data_eq!(
         refused(|folder| folder.remove("data/train.tsv")),
         str![[r#"
 error: @/data/train.tsv: missing file
