@@ -49,7 +49,7 @@ pub use need_interval::{
     ReliabilityBin, SAMPLES, mean_interval, need_interval, reliability, weighted_f1,
 };
 pub use rouge::{rouge_f1, rouge_l};
-pub use sets::{SetAverage, SetReport, Unjudged, score_sets, set_values};
+pub use sets::{SetAverage, Unjudged, micro_average, set_values};
 pub use side_by_side::{DocumentRanks, side_by_side};
 pub use significance::{PairedTest, ROUNDS, holm, paired_test};
 pub use ties::{Favour, Ties, double, lines_by_topic, ordered_lines, sort_with_favour};

@@ -1,7 +1,6 @@
 //! Measures of sets: precision, recall and F1 of the documents chosen for each topic.
 
 use crate::decisions::ratio;
-use crate::mean::exact_mean;
 use crate::measures::Qrels;
 use clariq_core::{DocId, RequestId};
 use std::collections::HashSet;
@@ -30,45 +29,35 @@ pub struct SetAverage {
     pub f1: f64,
 }
 
-/// The figures of the sets of a run.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct SetReport {
-    /// Over all (topic, document) pairs together.
-    pub micro: SetAverage,
-    /// The means over the topics with something relevant; a topic for which nothing is chosen
-    /// counts
-    /// 0.
-    pub macro_average: SetAverage,
-}
-
-/// Scores the sets of documents chosen for topics, over the topics for which `is_counted` is true.
-/// A grade from 1 is relevant.
+/// The figures of the sets of documents chosen for topics, over all (topic, document) pairs of the topics for
+/// which `is_counted` is true. A grade from 1 is relevant.
 ///
 /// `chosen` has each topic at most once; repeated documents count once. Judged topics that are
 /// missing there have an empty set.
-pub fn score_sets(
+pub fn micro_average(
     chosen: &[(RequestId, Vec<DocId>)],
     qrels: &Qrels,
     unjudged: Unjudged,
     is_counted: impl Fn(&RequestId) -> bool,
-) -> SetReport {
-    let mut each = count(chosen, qrels, unjudged);
-    each.retain(|(topic, _)| is_counted(topic));
+) -> SetAverage {
     let mut all = SetSizes::default();
-    for (_, counts) in &each {
-        all.add(*counts);
+    for (topic, counts) in count(chosen, qrels, unjudged) {
+        if is_counted(topic) {
+            all.add(counts);
+        }
     }
-    SetReport { micro: all.average(), macro_average: mean(&with_relevant(&each)) }
+    all.average()
 }
 
-/// The figures of the sets topic by topic, over the topics with something relevant, in any order.
-/// Their means are [`SetReport::macro_average`].
+/// The figures of the sets topic by topic, over the topics with something relevant, in any order. Their means
+/// are the macro average, in which a topic for which nothing is chosen counts 0.
 pub fn set_values(
     chosen: &[(RequestId, Vec<DocId>)],
     qrels: &Qrels,
 ) -> Vec<(RequestId, SetAverage)> {
-    let each = count(chosen, qrels, Unjudged::LeftOut);
-    with_relevant(&each).into_iter().map(|(topic, average)| (topic.clone(), average)).collect()
+    let mut each = count(chosen, qrels, Unjudged::LeftOut);
+    each.retain(|(_, counts)| counts.relevant > 0);
+    each.into_iter().map(|(topic, counts)| (topic.clone(), counts.average())).collect()
 }
 
 /// Counts per topic; judged topics without an answer come last.
@@ -100,12 +89,6 @@ fn count<'a>(
     each
 }
 
-/// The figures of the topics with something relevant.
-fn with_relevant<'a>(each: &[(&'a RequestId, SetSizes)]) -> Vec<(&'a RequestId, SetAverage)> {
-    let relevant = each.iter().filter(|(_, counts)| counts.relevant > 0);
-    relevant.map(|(topic, counts)| (*topic, counts.average())).collect()
-}
-
 /// The sizes of a chosen set, of the relevant set, and of their intersection.
 #[derive(Debug, Clone, Copy, Default)]
 struct SetSizes {
@@ -127,16 +110,6 @@ impl SetSizes {
             recall: ratio(self.hits, self.relevant),
             f1: ratio(2 * self.hits, self.chosen + self.relevant),
         }
-    }
-}
-
-fn mean(topics: &[(&RequestId, SetAverage)]) -> SetAverage {
-    let mean_of =
-        |figure: fn(&SetAverage) -> f64| exact_mean(topics.iter().map(|(_, of)| figure(of)));
-    SetAverage {
-        precision: mean_of(|average| average.precision),
-        recall: mean_of(|average| average.recall),
-        f1: mean_of(|average| average.f1),
     }
 }
 
@@ -169,30 +142,27 @@ mod tests {
             qrels(&[("a", "1", 1), ("a", "2", 2), ("a", "3", 0), ("b", "1", 1), ("c", "1", 0)]);
         // 1 of 2 hit in a, nothing chosen in b, 1 wrong in c, 2 without judgements in d.
         let chosen = sets(&[("a", &["1", "3", "1"]), ("c", &["1"]), ("d", &["1", "2"])]);
-        let report = score_sets(&chosen, &qrels, Unjudged::LeftOut, |_| true);
-        let (micro, macro_average) = (report.micro, report.macro_average);
+        let micro = micro_average(&chosen, &qrels, Unjudged::LeftOut, |_| true);
         assert_eq!((micro.precision, micro.recall, micro.f1), (1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0));
-        assert_eq!(macro_average, SetAverage { precision: 0.25, recall: 0.25, f1: 0.25 });
-        let all = score_sets(&chosen, &qrels, Unjudged::Wrong, |_| true);
-        assert_eq!((all.micro.precision, all.micro.recall, all.micro.f1), (0.2, 1.0 / 3.0, 0.25));
-        assert_eq!(all.macro_average, macro_average);
+        let all = micro_average(&chosen, &qrels, Unjudged::Wrong, |_| true);
+        assert_eq!((all.precision, all.recall, all.f1), (0.2, 1.0 / 3.0, 0.25));
         let mut values = set_values(&chosen, &qrels);
         values.sort_by(|a, b| a.0.cmp(&b.0));
         let f1: Vec<_> = values.iter().map(|(topic, of)| (topic.as_str(), of.f1)).collect();
         assert_eq!(f1, [("a", 0.5), ("b", 0.0)], "the macro average is of these");
         let a = RequestId::from("a");
-        let among = score_sets(&chosen, &qrels, Unjudged::LeftOut, |topic| *topic == a);
-        assert_eq!((among.micro.f1, among.macro_average.f1), (0.5, 0.5), "of a alone");
+        let among = micro_average(&chosen, &qrels, Unjudged::LeftOut, |topic| *topic == a);
+        assert_eq!(among.f1, 0.5, "of a alone");
     }
 
     #[test]
     fn empty_sets_are_zero() {
-        let report = score_sets(&[], &Qrels::default(), Unjudged::Wrong, |_| true);
-        assert_eq!(report, SetReport::default());
+        let micro = micro_average(&[], &Qrels::default(), Unjudged::Wrong, |_| true);
+        assert_eq!(micro, SetAverage::default());
     }
 
     proptest! {
-        /// For one topic, micro and macro are the same, and F1 is the harmonic mean.
+        /// For one topic, the micro average is its value, and F1 is the harmonic mean.
         #[test]
         fn f1_is_the_harmonic_mean(
             grades in prop::collection::vec(0..3_i32, 1..9),
@@ -203,8 +173,9 @@ mod tests {
                 names.iter().zip(grades).map(|(name, grade)| ("t", name.as_str(), grade)).collect();
             let chosen: Vec<&str> = chosen.iter().map(|&document| names[document].as_str()).collect();
             let chosen = sets(&[("t", &chosen)]);
-            let report = score_sets(&chosen, &qrels(&judged), Unjudged::LeftOut, |_| true);
-            let SetAverage { precision, recall, f1 } = report.micro;
+            let qrels = qrels(&judged);
+            let micro = micro_average(&chosen, &qrels, Unjudged::LeftOut, |_| true);
+            let SetAverage { precision, recall, f1 } = micro;
             let harmonic = if precision + recall == 0.0 {
                 0.0
             } else {
@@ -212,7 +183,7 @@ mod tests {
             };
             prop_assert!((f1 - harmonic).abs() < 1e-12);
             if judged.iter().any(|(.., grade)| *grade >= RELEVANT) {
-                prop_assert_eq!(report.macro_average, report.micro);
+                prop_assert_eq!(set_values(&chosen, &qrels), [(RequestId::from("t"), micro)]);
             }
         }
     }

@@ -3,8 +3,8 @@
 use super::evaluate::{EvaluatedRun, IkatLabels};
 use clariq_core::{Error, RequestId};
 use clariq_eval::{
-    Aggregate, Measure, RankedRun, Score, SetAverage, Unjudged, evaluate, parse_measures, rouge_f1,
-    score_sets, set_values,
+    Aggregate, Measure, RankedRun, Score, SetAverage, Unjudged, evaluate, micro_average,
+    parse_measures, rouge_f1, set_values,
 };
 use clariq_files::{Qrels, Run};
 use std::collections::HashSet;
@@ -236,7 +236,7 @@ impl Row {
             .map(|graded| graded.topics().map(|(turn, _)| turn).collect());
         let is_counted = |turn: &RequestId| judged.as_ref().is_none_or(|it| it.contains(turn));
         let unjudged = if self.by == Labels::Nist { Unjudged::LeftOut } else { Unjudged::Wrong };
-        let micro = score_sets(&evaluated.chosen, qrels, unjudged, is_counted).micro;
+        let micro = micro_average(&evaluated.chosen, qrels, unjudged, is_counted);
         let mut turns = set_values(&evaluated.chosen, qrels);
         turns.retain(|(turn, _)| is_counted(turn));
         let mut scores = Vec::with_capacity(2 * self.measures.len());
