@@ -1,4 +1,4 @@
-//! The identity of a file, whatever its path.
+//! The identity of a file, whatever its path, and the folder of a path.
 //!
 //! The crate `same-file` compares files that it keeps open: a process may have more inputs than it may
 //! have open files, and opening a pipe would wait for its other end.
@@ -26,4 +26,9 @@ pub(crate) fn is_at(file: &File, path: &Path) -> bool {
         (Ok(open), Ok(named)) => FileIdentity::from(open) == FileIdentity::from(named),
         _ => false,
     }
+}
+
+/// The folder that a path is in; the current one for a name alone.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

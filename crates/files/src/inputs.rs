@@ -5,8 +5,7 @@
 //! [`protect_inputs`] first; in a library that reads a run and later writes it again, nothing is
 //! refused.
 
-use crate::identity::FileIdentity;
-use crate::temporary::folder_of;
+use crate::identity::{FileIdentity, folder_of};
 use clariq_core::{Result, bail};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashSet;

@@ -4,9 +4,10 @@
 //! the target's name in one step. After a full disk, an error or a kill, the old file is still
 //! there.
 
+use crate::identity::folder_of;
 use crate::inputs::{refuse_replacing, unprotect};
 use crate::source::Source;
-use crate::temporary::{self, Temporary, folder_of};
+use crate::temporary::{self, Temporary};
 use clariq_core::{Error, IoAction, Result, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;

@@ -1,6 +1,7 @@
 //! Folders that appear when they are complete.
 
-use crate::temporary::{self, Temporary, folder_of};
+use crate::identity::folder_of;
+use crate::temporary::{self, Temporary};
 use clariq_core::{Error, IoAction, Result};
 use std::fs;
 use std::io::{self, ErrorKind};

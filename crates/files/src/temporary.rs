@@ -1,7 +1,7 @@
 //! Temporary files and folders of this process, removed when they are dropped or the process is
 //! interrupted.
 
-use crate::identity::is_at;
+use crate::identity::{folder_of, is_at};
 use crate::inputs::refuse_replacing;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeSet;
@@ -76,11 +76,6 @@ pub fn remove_temporaries() -> impl Sized {
     let listed = listed();
     listed.iter().for_each(|path| remove(path));
     listed
-}
-
-/// The folder that a path is in; the current one for a name alone.
-pub(crate) fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Removes a file or folder. Best effort.

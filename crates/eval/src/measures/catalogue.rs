@@ -1,9 +1,28 @@
 //! The catalogue entry of a measure.
 
-use super::definitions::JudgedRanking;
 use super::parameters::{AT, MeasureParameters, OF_RELEVANCE, Parameter, whole};
 use super::{Qrels, TopicJudgements};
 use clariq_core::{DocId, Result, bail};
+
+/// A ranking for a topic, the judgements of the topic, and the parameters of a measure.
+#[derive(Clone, Copy)]
+pub(super) struct JudgedRanking<'a> {
+    pub(super) by: &'a MeasureParameters,
+    pub(super) ranking: &'a [DocId],
+    pub(super) judgements: &'a TopicJudgements,
+}
+
+impl JudgedRanking<'_> {
+    /// The relevance of each document among the first k.
+    pub(super) fn hits(&self) -> impl Iterator<Item = bool> {
+        let first = self.ranking.iter().take(self.by.depth());
+        first.map(|document| self.judgements.is_relevant(document, self.by.rel))
+    }
+
+    pub(super) fn count_hits(&self) -> f64 {
+        self.hits().filter(|hit| *hit).count() as f64
+    }
+}
 
 /// The value for one topic: its documents, best first and none twice, against its judgements.
 pub(super) type ScoreFunction = fn(&JudgedRanking) -> f64;

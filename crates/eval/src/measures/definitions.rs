@@ -3,12 +3,10 @@
 //! A value is that of one topic: its documents, best first and none twice, against its judgements;
 //! 0 where the definition divides by zero.
 
-use super::TopicJudgements;
-use super::catalogue::{CutoffRule, MeasureSpec};
+use super::catalogue::{CutoffRule, JudgedRanking, MeasureSpec};
 use super::parameters::{
     BETA, DCG, EVERY_REL, GAINS, Gain, JUDGED_ONLY, MeasureParameters, PERSISTENCE, REL,
 };
-use clariq_core::DocId;
 
 /// All measures, in the order in which they are listed. A new one is a function and an entry here.
 pub(super) static CATALOGUE: &[MeasureSpec] = &[
@@ -135,26 +133,6 @@ pub fn table() -> String {
     let head = "| measure | value for a topic | parameters | also called | source |\n|---|---|---|---|---|\n";
     let rows = CATALOGUE.iter().map(|spec| spec.row() + "\n");
     head.to_owned() + &rows.collect::<String>()
-}
-
-/// A ranking for a topic, the judgements of the topic, and the parameters of a measure.
-#[derive(Clone, Copy)]
-pub(super) struct JudgedRanking<'a> {
-    pub(super) by: &'a MeasureParameters,
-    pub(super) ranking: &'a [DocId],
-    pub(super) judgements: &'a TopicJudgements,
-}
-
-impl JudgedRanking<'_> {
-    /// The relevance of each document among the first k.
-    fn hits(&self) -> impl Iterator<Item = bool> {
-        let first = self.ranking.iter().take(self.by.depth());
-        first.map(|document| self.judgements.is_relevant(document, self.by.rel))
-    }
-
-    fn count_hits(&self) -> f64 {
-        self.hits().filter(|hit| *hit).count() as f64
-    }
 }
 
 /// Recall@k = |relevant ∩ first k| / |relevant|.
