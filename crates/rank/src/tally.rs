@@ -29,12 +29,12 @@ struct CountedRun {
     /// Its requests, if their number is known.
     requests: Option<usize>,
     /// The answers for each use of a model, by the text of its note.
-    uses: BTreeMap<String, Shares>,
+    uses: BTreeMap<String, AnswerCounts>,
 }
 
 /// The answers for a use, and those among them that do not fit.
 #[derive(Debug, Default)]
-struct Shares {
+struct AnswerCounts {
     unread: usize,
     all: usize,
     /// The share that may not fit.
@@ -203,7 +203,7 @@ impl Tallies {
     }
 }
 
-impl Shares {
+impl AnswerCounts {
     /// The problem that more of so many answers do not fit than may.
     fn problem(&self, note: &str, expected: usize) -> Option<Problem> {
         let Self { unread, all, most, first } = self;
