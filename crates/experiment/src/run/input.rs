@@ -38,8 +38,11 @@ pub trait RunInput: Sync {
     /// Describes it in the record of a run by that system.
     fn describe(&self, config: &SystemConfig, record: &mut Value) -> Result<()>;
 
-    /// Adds the number of requests to the record.
-    fn count(&self, record: &mut Value, requests: u64, skipped: &SkippedRecords);
+    /// Adds the number of requests to the record, and that of skipped ones of a file.
+    fn count(&self, record: &mut Value, requests: u64, skipped: &SkippedRecords) {
+        let _ = skipped;
+        record["topics"]["count"] = requests.into();
+    }
 
     /// Sends every request once, in order, until `send` breaks.
     fn read(&self, send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>) -> Result<SkippedRecords>;

@@ -169,10 +169,6 @@ impl RunInput for AnsweredSplit<'_> {
         Ok(())
     }
 
-    fn count(&self, record: &mut Value, requests: u64, _skipped: &SkippedRecords) {
-        record["topics"]["count"] = requests.into();
-    }
-
     fn read(&self, send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>) -> Result<SkippedRecords> {
         // The requests of the two tasks differ only in their candidates.
         let of_user = self.statements.as_ref().map(|part| self.requests(part.task));

@@ -63,10 +63,6 @@ impl RunInput for RankedSplit<'_> {
         self.source.describe(config, record)
     }
 
-    fn count(&self, record: &mut Value, requests: u64, _skipped: &SkippedRecords) {
-        record["topics"]["count"] = requests.into();
-    }
-
     fn read(&self, send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>) -> Result<SkippedRecords> {
         for request in &self.requests {
             if send(request.clone().into()).is_break() {
