@@ -5,7 +5,7 @@ use clariq_core::{Location, Problem, count_of, problem};
 use clariq_files::columns::{DELIMITERS, Role, TextColumns};
 use clariq_files::fields::{WITHOUT_QUOTES, is_quoted};
 use clariq_files::records::Records;
-use clariq_files::{FileContent, shorten};
+use clariq_files::{FileContent, quoted, shorten};
 use std::borrow::Cow;
 
 const TAB: u8 = b'\t';
@@ -101,7 +101,7 @@ impl IdTextTable {
         };
         match picked {
             Some((id, _)) if is_quoted(&id) => {
-                let found = format!("`{}`", shorten(&id));
+                let found = quoted(&id);
                 Err(Box::new(problem!(at, "an id without quotes around it", found, WITHOUT_QUOTES)))
             }
             picked => Ok(picked),

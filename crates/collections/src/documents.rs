@@ -30,7 +30,7 @@ use crate::keys::Object;
 use crate::lines::ArchiveLines;
 use clariq_core::{Error, IoAction, Problem, is_python_space, problem};
 use clariq_files::archive::{Archive, ExpectedContent};
-use clariq_files::{FileContent, Source, shorten};
+use clariq_files::{FileContent, Source, quoted};
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -245,7 +245,7 @@ fn no_document(at: FileLine, line: &str) -> Problem {
     } else {
         FORM.hint
     };
-    problem!(at, (FORM.what), (format!("`{}`", shorten(line))), hint)
+    problem!(at, (FORM.what), (quoted(line)), hint)
 }
 
 /// The problem with a hint: the form of a line, if it has none of its own.
@@ -257,8 +257,7 @@ fn with_form(problem: Box<Problem>) -> Problem {
 /// Parses a passage as a row of a table.
 fn parse_table_row(table: &IdTextTable, at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
     let Some((id, text)) = table.row(at, line)? else {
-        let found = format!("`{}`", shorten(line));
-        let problem = problem!(at, "a tab behind the id", found);
+        let problem = problem!(at, "a tab behind the id", (quoted(line)));
         if line.matches('"').count() % 2 == 1 {
             let hint =
                 "is this the rest of a text in quotation marks? A text has no line ends here";
@@ -290,7 +289,7 @@ fn whole(
 
 fn passage(at: FileLine, id: String, text: &str) -> Result<Passage, Box<Problem>> {
     if !is_id(&id) {
-        let found = format!("`{}`", shorten(&id));
+        let found = quoted(&id);
         let hint =
             "runs and judgements have blanks between their fields: write another sign in ids";
         return Err(Box::new(problem!(at, "an id without blanks", found, hint)));

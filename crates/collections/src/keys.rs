@@ -4,7 +4,7 @@ use crate::entries::Entries;
 use crate::text_or_number::IdOrNumber;
 use clariq_core::{Location, Problem, parse_python_json, problem};
 use clariq_files::columns::Role;
-use clariq_files::shorten;
+use clariq_files::{quoted, shorten};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ impl Object {
     pub(crate) fn described(&self) -> String {
         const SHOWN: usize = 6;
         let nulls = self.nulls.iter().map(|key| format!("`{}` (null)", shorten(key)));
-        let keys = self.keys.iter().map(|key| format!("`{}`", shorten(key))).chain(nulls);
+        let keys = self.keys.iter().map(|key| quoted(key)).chain(nulls);
         let keys: Vec<String> = keys.take(SHOWN).collect();
         match &keys[..] {
             [] => String::new(),
@@ -87,8 +87,7 @@ pub(crate) fn id_of(
     (key, value): (&str, &Value),
 ) -> Result<String, Box<Problem>> {
     IdOrNumber::deserialize(value).map(IdOrNumber::into_text).map_err(|_| {
-        let found = format!("`{}`", shorten(&value.to_string()));
-        Box::new(problem!(at, "a text or a whole number at `{key}`", found))
+        Box::new(problem!(at, "a text or a whole number at `{key}`", (quoted(&value.to_string()))))
     })
 }
 
@@ -97,10 +96,9 @@ pub(crate) fn text_of<'v>(
     at: impl Into<Location>,
     (key, value): (&str, &'v Value),
 ) -> Result<&'v str, Box<Problem>> {
-    value.as_str().ok_or_else(|| {
-        let found = format!("`{}`", shorten(&value.to_string()));
-        Box::new(problem!(at, "a text at `{key}`", found))
-    })
+    value
+        .as_str()
+        .ok_or_else(|| Box::new(problem!(at, "a text at `{key}`", (quoted(&value.to_string())))))
 }
 
 impl<'de> Deserialize<'de> for Object {

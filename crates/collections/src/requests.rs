@@ -12,7 +12,7 @@ use clariq_core::{
 use clariq_files::columns::Role;
 use clariq_files::{
     FileContent, MOST_LINES, MOST_OF_A_RUN, MOST_OF_A_TABLE, Sink, Source, has_few_lines, is_blank,
-    not_utf8, read_strictly, shorten, strictly, until_too_many_errors,
+    not_utf8, quoted, read_strictly, shorten, strictly, until_too_many_errors,
 };
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -254,7 +254,7 @@ fn of_another_form(at: &Location, line: &str) -> Problem {
         Some('<') => "tags, as topics of TREC and XML have them",
         Some('[') => "a JSON list",
         Some('{') => "an object over several lines",
-        _ => &format!("`{}`", shorten(line)),
+        _ => &quoted(line),
     };
     problem!(at, "a JSON object, or an id, a tab and a text", found, FORM)
 }
@@ -299,8 +299,7 @@ fn parse_object(line: &[u8], at: &Location) -> Result<AnyRequest, Box<Problem>> 
 fn request(any: AnyRequest, find: FindDocument, at: &Location) -> Result<Request, Problem> {
     let AnyRequest { id, said, own } = any;
     if !is_id(&id) {
-        let found = format!("`{}`", shorten(&id));
-        return Err(problem!(at, "an id without blanks", found, FORM));
+        return Err(problem!(at, "an id without blanks", (quoted(&id)), FORM));
     }
     let mut request = Request { said: said.into(), ..Request::new(&*id, "") };
     if request.opening().trim().is_empty() {
@@ -316,8 +315,7 @@ fn request(any: AnyRequest, find: FindDocument, at: &Location) -> Result<Request
         for candidate in candidates {
             let id = candidate.into_text();
             let Some(doc) = find(&id) else {
-                let found = format!("`{}`", shorten(&id));
-                return Err(problem!(at, "a document of the collection", found, FORM));
+                return Err(problem!(at, "a document of the collection", (quoted(&id)), FORM));
             };
             docs.push(doc);
         }

@@ -1,6 +1,6 @@
 //! The lines of space-separated files, and their fields.
 
-use crate::sink::{MOST_LINES, Sink, has_few_lines, not_utf8, shorten, until_too_many_errors};
+use crate::sink::{MOST_LINES, Sink, has_few_lines, not_utf8, quoted, until_too_many_errors};
 use crate::source::FileContent;
 use crate::text::without_byte_order_marks;
 use clariq_core::{Problem, ProblemKind, counted, problem};
@@ -26,7 +26,7 @@ impl Line<'_> {
 
     /// The beginning of this line, for messages.
     pub(crate) fn shown(&self) -> String {
-        format!("`{}`", shorten(self.text))
+        quoted(self.text)
     }
 
     /// The problem of a line with another number of fields.

@@ -52,8 +52,8 @@ pub use run::{
     Run, RunLine, as_written, parse_run, put_run_lines, read_run, show_score, strictly_decreasing,
 };
 pub use sink::{
-    MOST_ERRORS, MOST_LINES, Sink, for_each_filled_line, has_few_lines, not_utf8, read_strictly,
-    shorten, strictly, until_too_many_errors,
+    MOST_ERRORS, MOST_LINES, Sink, for_each_filled_line, has_few_lines, not_utf8, quoted,
+    read_strictly, shorten, strictly, until_too_many_errors,
 };
 pub use source::{
     FileContent, MOST_OF_A_CONFIGURATION, MOST_OF_A_RUN, MOST_OF_A_TABLE, Source, stdin,

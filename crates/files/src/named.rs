@@ -4,7 +4,9 @@
 use crate::columns::{DELIMITERS, Role, is_header};
 use crate::fields::{IgnoredLines, without_quotes_around};
 use crate::records::Records;
-use crate::sink::{MOST_LINES, Sink, has_few_lines, not_utf8, shorten, until_too_many_errors};
+use crate::sink::{
+    MOST_LINES, Sink, has_few_lines, not_utf8, quoted, shorten, until_too_many_errors,
+};
 use crate::source::FileContent;
 use clariq_core::{DistinctKeys, Problem, ProblemKind, parse_json, problem};
 use serde_json::Value;
@@ -108,7 +110,7 @@ impl<'f> NamedColumns<'f> {
                 if fields[0].starts_with('#') && !(self.form.is_value)(row[2]) {
                     ignored.comments.push(at.1);
                 } else if let Some(id) = row[..2].iter().find(|id| !is_id(id)) {
-                    let found = format!("`{}`", shorten(id));
+                    let found = quoted(id);
                     let hint = "the fields of run files are separated by blanks";
                     sink(problem!(at, "ids of topics and documents without blanks", found, hint));
                 } else {
@@ -147,8 +149,7 @@ impl<'f> NamedColumns<'f> {
 /// The problem of a header in which a column is missing.
 fn missing(at: (&str, u64), line: &str, form: &NamedForm) -> Problem {
     let expected = format!("names of the columns of {}", form.what);
-    let found = format!("`{}`", shorten(line));
-    problem!(at, expected, found, (form.hint)).kind(ProblemKind::MissingColumn)
+    problem!(at, expected, (quoted(line)), (form.hint)).kind(ProblemKind::MissingColumn)
 }
 
 type Object = serde_json::Map<String, Value>;
@@ -180,7 +181,7 @@ fn values(at: (&str, u64), line: &[u8], form: &NamedForm) -> Result<[String; 3],
 }
 
 fn no_values(at: (&str, u64), line: &[u8], form: &NamedForm) -> Problem {
-    let found = format!("`{}`", shorten(&String::from_utf8_lossy(line)));
+    let found = quoted(&String::from_utf8_lossy(line));
     problem!(at, (format!("keys with {}", form.what)), found, (form.hint))
 }
 

@@ -6,7 +6,7 @@
 use crate::columns::Role;
 use crate::fields::{LineForm, WITHOUT_QUOTES, for_each_line, is_quoted};
 use crate::named::{NamedColumns, NamedForm, first_line};
-use crate::sink::{Sink, read_strictly, shorten};
+use crate::sink::{Sink, quoted, read_strictly};
 use crate::source::{FileContent, MOST_OF_A_TABLE, Source};
 use clariq_core::{DocId, Location, Problem, ProblemKind, RequestId, Result, problem};
 use compact_str::CompactString;
@@ -77,7 +77,7 @@ fn parse_with_comments(input: &FileContent, sink: Sink) -> (Vec<Judgement>, usiz
                     grade,
                 ) {
                     Some(grade) => judgements.add(at, topic, document, grade, sink),
-                    None => sink(no_grade(at, &format!("`{}`", shorten(grade)))),
+                    None => sink(no_grade(at, &quoted(grade))),
                 });
             judgements.comments = ignored.comments;
             judgements

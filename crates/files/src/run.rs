@@ -3,7 +3,7 @@
 use crate::columns::Role;
 use crate::fields::{IgnoredLines, Line, LineForm, for_each_line};
 use crate::named::{NamedColumns, NamedForm, first_line};
-use crate::sink::{Sink, read_strictly, shorten};
+use crate::sink::{Sink, quoted, read_strictly};
 use crate::source::{FileContent, MOST_OF_A_RUN, Source};
 use clariq_core::{
     DocId, Hit, Problem, ProblemKind, Ranking, RequestId, Result, count_of, problem,
@@ -140,8 +140,7 @@ pub fn parse_run(input: &FileContent, sink: Sink) -> Run {
 fn parse_named(mut run: Run, columns: &NamedColumns, input: &FileContent, sink: Sink) -> Run {
     run.ignored = columns.for_each(input, sink, |at, [topic, document, written], sink| {
         let Some(score) = score(written) else {
-            let found = format!("`{}`", shorten(written));
-            return sink(problem!(at, "a finite score", found, (score_hint(written))));
+            return sink(problem!(at, "a finite score", (quoted(written)), (score_hint(written))));
         };
         let document = document.into();
         run.lines.push(RunLine { topic: topic.into(), document, score, line: at.1 });

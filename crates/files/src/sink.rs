@@ -95,6 +95,11 @@ pub fn not_utf8(at: impl Into<Location>, column: &str, bytes: &[u8]) -> Problem 
     problem!(at, "UTF-8 text", found, hint)
 }
 
+/// A value between backquotes, shortened for a message.
+pub fn quoted(text: &str) -> String {
+    format!("`{}`", shorten(text))
+}
+
 /// Shortens a value to 80 characters for a message.
 pub fn shorten(text: &str) -> String {
     clariq_core::shorten(text, 80).into_owned()

@@ -7,7 +7,9 @@
 mod tests;
 
 use crate::records::Records;
-use crate::sink::{MOST_LINES, Sink, has_few_lines, not_utf8, shorten, until_too_many_errors};
+use crate::sink::{
+    MOST_LINES, Sink, has_few_lines, not_utf8, quoted, shorten, until_too_many_errors,
+};
 use crate::source::FileContent;
 use clariq_core::{Problem, ProblemKind, problem};
 use std::ops::ControlFlow;
@@ -37,9 +39,7 @@ impl Row<'_> {
         }
         let found = match id {
             "" => "an empty field".to_owned(),
-            _ if id.contains(|c: char| c.is_whitespace() || c.is_control()) => {
-                format!("`{}`", shorten(id))
-            }
+            _ if id.contains(|c: char| c.is_whitespace() || c.is_control()) => quoted(id),
             _ => return Ok(()),
         };
         let hint = "the fields of run files are separated by blanks";

@@ -7,7 +7,7 @@ use crate::official_scores::{ScoreColumn, score_column};
 use clariq_core::{Error, Problem, RequestId, one_or, problem};
 use clariq_files::fields::in_json;
 use clariq_files::records::Records;
-use clariq_files::{FileContent, Run, parse_run, shorten, strictly};
+use clariq_files::{FileContent, Run, parse_run, quoted, strictly};
 use std::collections::{BTreeSet, HashMap};
 
 /// The fields of a run that the official scorer uses: the topic, the question and the score.
@@ -136,7 +136,7 @@ impl OfficialReader {
                 let found = fields.len().to_string();
                 problems.push(problem!(at, expected, found, stops));
             } else if let Some(topic) = fields.first().filter(|topic| !self.is_topic(topic)) {
-                let found = format!("`{}`", shorten(&String::from_utf8_lossy(topic)));
+                let found = quoted(&String::from_utf8_lossy(topic));
                 let hint =
                     "next to a text, the official scorer takes all topics for texts, and scores 0";
                 problems.push(problem!(at, "a topic that is a number", found, hint));

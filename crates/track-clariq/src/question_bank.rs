@@ -3,7 +3,7 @@
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{Error, Location, Problem, problem};
 use clariq_files::table::{ColumnNames, for_each_row};
-use clariq_files::{FileContent, MOST_OF_A_TABLE, Sink, Source, read_strictly, shorten};
+use clariq_files::{FileContent, MOST_OF_A_TABLE, Sink, Source, quoted, read_strictly};
 use std::fmt;
 
 /// The id of the empty question: choosing it means "ask nothing".
@@ -31,7 +31,7 @@ pub fn parse_question_bank(input: &FileContent, sink: Sink) -> Bank {
         rows.iter().find(|(_, row)| row.id.as_str() == NO_QUESTION && !row.text.is_empty())
     {
         let expected = format!("an empty text for `{NO_QUESTION}`");
-        let found = format!("`{}`", shorten(&row.text));
+        let found = quoted(&row.text);
         sink(problem!((&*input.name, *line), expected, found, "choosing it means asking nothing"));
     }
     // Stable: of two equal ids the first in the file stays first, and the second is reported.

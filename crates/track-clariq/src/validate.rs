@@ -12,7 +12,7 @@ use clariq_collections::validation::{
 };
 use clariq_collections::{Collection, DataDir};
 use clariq_core::{Error, Findings, RequestId, bail, count_of, one_or, problem};
-use clariq_files::{FileContent, Source, parse_run, shorten};
+use clariq_files::{FileContent, Source, parse_run, quoted};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -90,7 +90,7 @@ fn check_text_run(
         let context = &line.topic;
         contexts.insert(context);
         if context.as_str().parse::<i64>().is_err() {
-            let found = format!("`{}`", shorten(context.as_str()));
+            let found = quoted(context.as_str());
             let hint = "it is ignored: the ids of contexts are whole numbers";
             let_through.add(problem!(at, "a context id", found, hint).warning());
         }

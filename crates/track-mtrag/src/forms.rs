@@ -4,7 +4,7 @@
 use crate::ids::key;
 use clariq_collections::documents::is_id;
 use clariq_core::{Utterance, parse_python_json, problem};
-use clariq_files::{FileContent, Sink, for_each_filled_line, shorten};
+use clariq_files::{FileContent, Sink, for_each_filled_line, quoted};
 use serde::Deserialize;
 use std::collections::HashMap;
 
@@ -35,8 +35,7 @@ pub(crate) fn parse(input: &FileContent, sink: Sink) -> Vec<(String, Vec<Utteran
                 }
             },
             Ok(FormLine { id, .. }) => {
-                let found = format!("`{}`", shorten(&id));
-                sink(problem!(at, "an id without blanks", found, FORM));
+                sink(problem!(at, "an id without blanks", (quoted(&id)), FORM));
             }
             Err(problem) => sink(problem.hint(FORM)),
         }

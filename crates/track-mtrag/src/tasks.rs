@@ -5,7 +5,7 @@ use crate::domains::Domain;
 use clariq_collections::documents::is_id;
 use clariq_collections::text_or_number::texts;
 use clariq_core::{Problem, RequestId, Speaker, Utterance, parse_python_json, problem};
-use clariq_files::{FileContent, Sink, for_each_filled_line, shorten};
+use clariq_files::{FileContent, Sink, for_each_filled_line, quoted};
 use serde::Deserialize;
 use std::collections::HashMap;
 
@@ -181,8 +181,7 @@ fn read_task(
 ) -> Result<(MtragTask, Vec<TaskContext>), Problem> {
     let id = line.task_id;
     if !is_id(&id) {
-        let found = format!("`{}`", shorten(&id));
-        return Err(problem!(at, "an id without blanks", found, FORM));
+        return Err(problem!(at, "an id without blanks", (quoted(&id)), FORM));
     }
     let domain = domain_of(&line.collection, at)?;
     let mut said = Vec::with_capacity(line.input.len());
@@ -191,8 +190,12 @@ fn read_task(
             "user" => Utterance::user(text),
             "agent" => Utterance::system(text),
             _ => {
-                let found = format!("`{}`", shorten(&speaker));
-                return Err(problem!(at, "the speaker `user` or `agent`", found, FORM));
+                return Err(problem!(
+                    at,
+                    "the speaker `user` or `agent`",
+                    (quoted(&speaker)),
+                    FORM
+                ));
             }
         });
     }
@@ -204,8 +207,7 @@ fn read_task(
     let mut contexts = Vec::new();
     for ReferenceObject { document_id, text, title } in line.contexts.unwrap_or_default() {
         if !is_id(&document_id) {
-            let found = format!("`{}`", shorten(&document_id));
-            return Err(problem!(at, "passage ids without blanks", found, FORM));
+            return Err(problem!(at, "passage ids without blanks", (quoted(&document_id)), FORM));
         }
         let text = passage_text(title.as_deref(), text.as_deref().unwrap_or_default());
         contexts.push(TaskContext { domain, id: document_id, text, line: at.1 });
@@ -224,8 +226,7 @@ fn read_task(
 fn domain_of(collection: &str, at: (&str, u64)) -> Result<Domain, Problem> {
     Domain::of(collection).ok_or_else(|| {
         let names = Domain::ALL.map(Domain::name).join(", ");
-        let found = format!("`{}`", shorten(collection));
-        problem!(at, "a `Collection` of one of the domains {names}", found, FORM)
+        problem!(at, "a `Collection` of one of the domains {names}", (quoted(collection)), FORM)
     })
 }
 
@@ -236,9 +237,8 @@ fn answerability(labels: &[String], at: (&str, u64), sink: Sink) -> Option<Answe
     let known = Answerability::ALL.into_iter().find(|known| known.name() == label);
     if known.is_none() {
         let names = Answerability::ALL.map(Answerability::name).join(", ");
-        let found = format!("`{}`", shorten(label));
         let hint = "the request counts as one without this label";
-        sink(problem!(at, "one of {names} as answerability", found, hint).warning());
+        sink(problem!(at, "one of {names} as answerability", (quoted(label)), hint).warning());
     }
     known
 }

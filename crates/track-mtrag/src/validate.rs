@@ -13,7 +13,7 @@ use crate::tasks::MtragTask;
 use clariq_collections::validation::check_run;
 use clariq_collections::{Split, Validation};
 use clariq_core::{Error, Findings, Location, Problem, count_of, parse_python_json, problem};
-use clariq_files::{FileContent, Source, shorten};
+use clariq_files::{FileContent, Source, quoted, shorten};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -148,9 +148,8 @@ impl<'a> SubmissionCheck<'a> {
         if Domain::of(collection) != Some(task.domain) {
             let expected =
                 format!("a `Collection` of {}, such as `{}`", task.domain.name(), task.collection);
-            let found = format!("`{}`", shorten(collection));
             let hint = "the organisers' scorer would not find the request there";
-            self.let_through.add(problem!(at, expected, found, hint).warning());
+            self.let_through.add(problem!(at, expected, (quoted(collection)), hint).warning());
         }
     }
 
@@ -242,13 +241,13 @@ impl<'a> SubmissionCheck<'a> {
         for id in &self.answered {
             match self.tasks.get(&key(id)) {
                 None => {
-                    let found = format!("`{}`", shorten(id));
+                    let found = quoted(id);
                     let unknown = Problem::at(&at, "requests of the split", found).hint(HINT);
                     self.official.add(unknown);
                 }
                 Some(known) if known.id.as_str() != id => {
                     let hint = "the program compares ids with those of its input letter by letter";
-                    let found = format!("`{}`", shorten(id));
+                    let found = quoted(id);
                     let spelled = problem!(&at, "ids in the spelling of the split", found, hint);
                     if self.has_input {
                         self.official.add(spelled);

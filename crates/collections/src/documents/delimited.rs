@@ -5,7 +5,7 @@ use super::{Passage, PassageSink, passage, whole};
 use clariq_core::{Error, Problem, problem};
 use clariq_files::columns::TextColumns;
 use clariq_files::records::Records;
-use clariq_files::{FileContent, not_utf8, shorten};
+use clariq_files::{FileContent, not_utf8, quoted};
 use memchr::memchr_iter;
 use std::io::Read;
 
@@ -48,7 +48,7 @@ impl<'a> Table<'a> {
         let columns = form.columns(at, &fields)?.ok_or_else(|| {
             let found = match &fields[..] {
                 [] => "nothing".to_owned(),
-                fields => format!("`{}`", shorten(&fields.join("`, `"))),
+                fields => quoted(&fields.join("`, `")),
             };
             let expected = "a first line that names the columns of the id and of the text";
             Box::new(problem!(at, expected, found, NAMES_HINT))

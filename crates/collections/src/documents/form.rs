@@ -4,7 +4,7 @@ use crate::DataDir;
 use crate::text_or_number::texts;
 use clariq_core::{Error, Problem, problem};
 use clariq_files::columns::{Role, TextColumns};
-use clariq_files::{MOST_OF_A_CONFIGURATION, Source, shorten};
+use clariq_files::{MOST_OF_A_CONFIGURATION, Source, quoted};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -106,9 +106,8 @@ impl DocumentForm {
                 let given = TextColumns::given(fields, &named.id, &named.text);
                 Some(given.map_err(|missing| {
                     let names: Vec<&str> = fields.iter().map(AsRef::as_ref).collect();
-                    let found = format!("`{}`", shorten(&names.join("`, `")));
                     let expected = format!("a column `{missing}`, which `{NAMES_FILE}` names");
-                    Box::new(problem!(at, expected, found))
+                    Box::new(problem!(at, expected, (quoted(&names.join("`, `")))))
                 })?)
             }
         };

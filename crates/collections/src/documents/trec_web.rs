@@ -9,7 +9,7 @@
 use super::{LONGEST, Passage, PassageSink};
 use crate::lines::ArchiveLines;
 use clariq_core::Error;
-use clariq_files::shorten;
+use clariq_files::quoted;
 
 const ENDS: [&str; 2] = ["</PASSAGE>", "</PASSAGE></BODY>"];
 
@@ -82,7 +82,7 @@ impl PartialPage {
             self.name.clear();
         } else if let Some(number) = passage_number(line) {
             if self.name.is_empty() {
-                let found = format!("`{}`", shorten(line));
+                let found = quoted(line);
                 return Err(lines.problem("`<DOCNO>` before the passages of a page", found).into());
             }
             let id = format!("{}:{number}", self.name);
@@ -110,7 +110,7 @@ fn opening(line: &str) -> &str {
 fn not_alone(line: &str, lines: &ArchiveLines) -> Error {
     let expected = "`<DOCNO>…</DOCNO>`, `<PASSAGE id=N>` and `</PASSAGE>` on lines of their own, \
                     each passage closed before the next";
-    lines.problem(expected, format!("`{}`", shorten(line))).into()
+    lines.problem(expected, quoted(line)).into()
 }
 
 /// `<PASSAGE id=3>` or `<PASSAGE id="3">` → `3`.

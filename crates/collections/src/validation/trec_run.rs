@@ -4,7 +4,7 @@ use super::Validation;
 use crate::evaluation::spelling::{meant_in, shown};
 use crate::{Collection, Split};
 use clariq_core::{Documents, Error, Findings, Problem, RequestId, Severity, problem};
-use clariq_files::{FileContent, Source, parse_run, shorten};
+use clariq_files::{FileContent, Source, parse_run, quoted, shorten};
 use std::collections::{HashMap, HashSet};
 
 /// Checks a TREC run over a split of a collection.
@@ -145,7 +145,7 @@ impl<'a> FileCheck<'a> {
         }
         self.answered.insert(topic.clone(), line);
         if !self.known.contains(topic) {
-            let found = format!("`{}`", shorten(topic.as_str()));
+            let found = quoted(topic.as_str());
             let hint = "it is ignored: is the file for another split?";
             self.note(problem!((self.file, line), "a topic of the split", found, hint));
         }

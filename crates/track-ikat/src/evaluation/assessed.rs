@@ -10,7 +10,7 @@ use clariq_collections::entries::UniqueEntries;
 use clariq_core::{Error, RequestId, bail, count_of, parse_json, problem};
 use clariq_eval::{Score, exact_mean, mean_interval};
 use clariq_files::records::Records;
-use clariq_files::{MOST_OF_A_TABLE, Source, not_utf8, shorten};
+use clariq_files::{MOST_OF_A_TABLE, Source, not_utf8, quoted, shorten};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,8 +76,7 @@ impl Matches {
                 continue;
             }
             let Some((name, is_match)) = study_line(line) else {
-                let found = format!("`{}`", shorten(line));
-                bail!(at, "a nugget of a turn with 0 or 1", found, FORM);
+                bail!(at, "a nugget of a turn with 0 or 1", (quoted(line)), FORM);
             };
             let before = matches.add(&name, is_match);
             if before.is_some_and(|it| it.sheet == name.sheet || it.is_match != is_match) {
@@ -213,12 +212,7 @@ pub(super) fn ratings(
             }
             let value = field.parse::<f64>().ok().filter(|value| value.is_finite());
             let Some(value) = value else {
-                bail!(
-                    at,
-                    "a number in the column `{name}`",
-                    (format!("`{}`", shorten(field))),
-                    RATINGS
-                )
+                bail!(at, "a number in the column `{name}`", (quoted(field)), RATINGS)
             };
             ratings.entry(fields[0].clone()).or_default().push(value);
         }
@@ -254,8 +248,7 @@ fn check_columns(names: &[String], file: &str) -> Result<(), Error> {
         bail!(at, "columns of different names", "`{again}` twice", RATINGS);
     }
     if names.first().is_none_or(|first| first != "turn") || names.len() < 2 {
-        let found = format!("`{}`", shorten(&names.join(",")));
-        bail!(at, "a header `turn,RATING`", found, RATINGS);
+        bail!(at, "a header `turn,RATING`", (quoted(&names.join(","))), RATINGS);
     }
     if names.iter().any(String::is_empty) {
         let hint = "are these row numbers? `to_csv(index=False)` leaves those of pandas out";

@@ -4,7 +4,7 @@ use super::{IkatConversation, IkatTurn, TopicFile, Year};
 use clariq_collections::entries::Entries;
 use clariq_collections::text_or_number::IdOrNumber;
 use clariq_core::{Problem, ProblemKind, RequestId, parse_json, problem};
-use clariq_files::{FileContent, Sink, shorten};
+use clariq_files::{FileContent, Sink, quoted, shorten};
 use serde::Deserialize;
 use std::collections::HashSet;
 
@@ -122,7 +122,7 @@ impl TopicReader<'_> {
             || number.contains(|c: char| c == '_' || c.is_whitespace() || c.is_control())
         {
             let expected = "a number of a conversation without blanks and without `_`";
-            return Err(problem!(self.file, expected, (format!("`{}`", shorten(&number))), FORM));
+            return Err(problem!(self.file, expected, (quoted(&number)), FORM));
         }
         if !seen.insert(number.clone()) {
             let hint = "remove one of the two, or give it a new number";

@@ -1,7 +1,7 @@
 //! The ids of a collection of passages, looked up in a file that is too large for memory.
 
 use clariq_core::{Result, bail};
-use clariq_files::{BoundedLines, MOST_OF_A_LINE, Source, shorten};
+use clariq_files::{BoundedLines, MOST_OF_A_LINE, Source, quoted};
 use std::collections::HashSet;
 
 /// The ids of `wanted` that a list of passages lacks. A line is an id (`page:number`), or the page, the
@@ -30,8 +30,7 @@ pub(super) fn missing<'w>(list: &Source, wanted: HashSet<&'w str>) -> Result<Has
         if !is_blank && (!is_id || id.contains([' ', ',', ';', '"'])) {
             let expected = "a passage id, or a page, a number and a checksum between tabs";
             let hint = "such as clueweb22-en0004-50-00170:0";
-            let found = format!("`{}`", shorten(text));
-            bail!((&*list.name(), number), expected, found, hint);
+            bail!((&*list.name(), number), expected, (quoted(text)), hint);
         }
         left.remove(id.as_str());
     }

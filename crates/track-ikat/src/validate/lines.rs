@@ -5,7 +5,7 @@ use crate::run::lines::{LineResponse, TurnLine};
 use crate::topics::Year;
 use clariq_collections::SubmittedAnswer;
 use clariq_core::is_python_space;
-use clariq_files::shorten;
+use clariq_files::quoted;
 use std::collections::HashSet;
 use unicode_normalization::UnicodeNormalization;
 
@@ -71,7 +71,7 @@ fn unknown_run_type(run: &CheckedRun, found: &mut Violations) {
     for line in run.lines {
         let run_type = line.metadata.run_type.as_str();
         if !["manual", "automatic", "generation-only"].contains(&run_type) {
-            found.push((Some(line.number), format!("`{}`", shorten(run_type))));
+            found.push((Some(line.number), quoted(run_type)));
         }
     }
 }
@@ -99,7 +99,7 @@ fn passage_id_of_another_form(run: &CheckedRun, found: &mut Violations) {
     for line in run.lines {
         for (id, _) in &line.references.0 {
             if !is_passage_id(id) {
-                found.push((Some(line.number), format!("`{}`", shorten(id))));
+                found.push((Some(line.number), quoted(id)));
             }
         }
     }
@@ -157,7 +157,7 @@ fn citation_that_is_not_a_reference(run: &CheckedRun, found: &mut Violations) {
         let citations = responses.filter_map(|response| response.citations.as_ref());
         for (id, _) in citations.flat_map(|citations| &citations.0) {
             if !references.contains(id.as_str()) {
-                found.push((Some(line.number), format!("`{}`", shorten(id))));
+                found.push((Some(line.number), quoted(id)));
             }
         }
     }
@@ -179,7 +179,7 @@ fn missing_turn(run: &CheckedRun, found: &mut Violations) {
 fn unknown_turn(run: &CheckedRun, found: &mut Violations) {
     for line in run.lines {
         if run.topics.turn(&line.turn_id).is_none() {
-            found.push((Some(line.number), format!("`{}`", shorten(&line.turn_id))));
+            found.push((Some(line.number), quoted(&line.turn_id)));
         }
     }
 }
@@ -190,7 +190,7 @@ fn other_metadata(run: &CheckedRun, found: &mut Violations) {
         if line.metadata != first.metadata {
             let metadata = &line.metadata;
             let all = [&*metadata.team_id, &metadata.run_id, &metadata.run_type].join(", ");
-            found.push((Some(line.number), format!("`{}`", shorten(&all))));
+            found.push((Some(line.number), quoted(&all)));
         }
     }
 }

@@ -6,7 +6,7 @@ use super::{CheckedRun, Rejected, Rule, Violations, Warned, passage_not_in_the_c
 use crate::run::{Response, SubmittedTurn};
 use crate::topics::{IkatConversation, Year};
 use clariq_collections::SubmittedAnswer;
-use clariq_files::shorten;
+use clariq_files::{quoted, shorten};
 use turns::{
     conversation_of, other_number_of_conversations, other_number_of_turns,
     other_number_of_turns_in_a_conversation, turn_id_of_another_form, turn_id_of_no_integers,
@@ -179,7 +179,7 @@ fn unknown_run_type(run: &CheckedRun, found: &mut Violations) {
         _ => false,
     };
     if !is_known {
-        found.push((None, format!("`{}`", shorten(run_type))));
+        found.push((None, quoted(run_type)));
     }
 }
 

@@ -4,7 +4,7 @@ use super::super::{CheckedRun, Violations};
 use crate::run::SubmittedTurn;
 use crate::topics::{IkatConversation, Year};
 use clariq_core::count_of;
-use clariq_files::shorten;
+use clariq_files::{quoted, shorten};
 use std::collections::HashMap;
 
 pub(super) fn other_number_of_turns(run: &CheckedRun, found: &mut Violations) {
@@ -84,7 +84,7 @@ pub(super) fn turn_id_of_no_integers(run: &CheckedRun, found: &mut Violations) {
 fn unread_turn_ids(run: &CheckedRun, found: &mut Violations) {
     for turn in run.turns() {
         if split_turn_id(&turn.id, run.submission.year).is_none() {
-            found.push((None, format!("`{}`", shorten(&turn.id))));
+            found.push((None, quoted(&turn.id)));
         }
     }
 }
@@ -94,7 +94,7 @@ pub(super) fn unknown_conversation(run: &CheckedRun, found: &mut Violations) {
         if let Some((number, _)) = split_turn_id(&turn.id, run.submission.year)
             && run.topics.conversation(&number).is_none()
         {
-            found.push((None, format!("`{}`", shorten(&turn.id))));
+            found.push((None, quoted(&turn.id)));
         }
     }
 }
