@@ -162,7 +162,7 @@ impl DocumentForm {
     /// Checks that the first line of a table names the columns of documents.
     fn begins_with_names(&self, name: &str, first: &[u8]) -> Result<(), Box<Problem>> {
         let input = FileContent { name: name.to_owned(), bytes: first.to_vec().into() };
-        delimited::Table::of(&input, self).map(drop)
+        delimited::HeadedTable::of(&input, self).map(drop)
     }
 
     /// Reads a file that is a document.

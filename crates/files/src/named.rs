@@ -9,7 +9,7 @@ use crate::sink::{
 };
 use crate::source::FileContent;
 use clariq_core::{DistinctKeys, Problem, ProblemKind, parse_json, problem};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::ops::ControlFlow;
 
 /// The kind of a file with such a header.
@@ -26,7 +26,7 @@ pub(crate) struct NamedForm {
 
 /// The sign or the blanks between the values of a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Rows {
+enum RowForm {
     Delimited(u8),
     Blanks,
     /// A row is a JSON object.
@@ -36,7 +36,7 @@ enum Rows {
 /// The columns that a header names.
 pub(crate) struct NamedColumns<'f> {
     form: &'f NamedForm,
-    rows: Rows,
+    rows: RowForm,
     places: [usize; 3],
     width: usize,
     /// The line of the header; 0 for objects, which need none.
@@ -54,13 +54,13 @@ impl<'f> NamedColumns<'f> {
         line: &str,
         form: &'f NamedForm,
     ) -> Result<Option<Self>, Problem> {
-        if let Ok(object) = serde_json::from_str::<Object>(line)
+        if let Ok(object) = serde_json::from_str::<Map<String, Value>>(line)
             && form.roles[..2].iter().any(|role| role.place_in(&names(&object)) != Ok(None))
         {
             let places = [0, 1, 2];
-            return Ok(Some(Self { form, rows: Rows::Objects, places, width: 3, header: 0 }));
+            return Ok(Some(Self { form, rows: RowForm::Objects, places, width: 3, header: 0 }));
         }
-        for rows in DELIMITERS.map(Rows::Delimited).into_iter().chain([Rows::Blanks]) {
+        for rows in DELIMITERS.map(RowForm::Delimited).into_iter().chain([RowForm::Blanks]) {
             let fields = split(line, rows);
             let found = form.roles.map(|role| role.place_in(&fields));
             // No line without a header has two fields.
@@ -136,8 +136,10 @@ impl<'f> NamedColumns<'f> {
         let expected = format!("{} fields, as in the header", self.width);
         let found = format!("{} in `{}`", fields.len(), shorten(&fields.join(" ")));
         let hint = match self.rows {
-            Rows::Delimited(b'\t') => "the header has tabs between its names, and so has every row",
-            Rows::Delimited(_) => {
+            RowForm::Delimited(b'\t') => {
+                "the header has tabs between its names, and so has every row"
+            }
+            RowForm::Delimited(_) => {
                 "a text with a comma or a semicolon in it stands in double quotes"
             }
             _ => "where a text has blanks, tabs separate the columns, in the header, too",
@@ -152,9 +154,7 @@ fn missing(at: (&str, u64), line: &str, form: &NamedForm) -> Problem {
     problem!(at, expected, (quoted(line)), (form.hint)).kind(ProblemKind::MissingColumn)
 }
 
-type Object = serde_json::Map<String, Value>;
-
-fn names(object: &Object) -> Vec<&str> {
+fn names(object: &Map<String, Value>) -> Vec<&str> {
     object.keys().map(String::as_str).collect()
 }
 
@@ -188,13 +188,13 @@ fn no_values(at: (&str, u64), line: &[u8], form: &NamedForm) -> Problem {
 /// Calls `each` with the fields of every record, line or object that is not blank.
 fn for_each_row(
     input: &FileContent,
-    rows: Rows,
+    rows: RowForm,
     form: &NamedForm,
     sink: Sink,
     mut each: impl FnMut((&str, u64), &[&str], Sink),
 ) {
     let mut records = match rows {
-        Rows::Delimited(delimiter) => Some(Records::of_table(input, delimiter)),
+        RowForm::Delimited(delimiter) => Some(Records::of_table(input, delimiter)),
         _ => None,
     };
     let mut lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n'));
@@ -204,7 +204,7 @@ fn for_each_row(
             Some(records) => records.next(),
             None => lines.next().map(|(number, line)| {
                 let at = (&*input.name, number);
-                if rows == Rows::Blanks || line.trim_ascii().is_empty() {
+                if rows == RowForm::Blanks || line.trim_ascii().is_empty() {
                     let fields = line.split(u8::is_ascii_whitespace).filter(|it| !it.is_empty());
                     return (at, Ok(fields.collect()));
                 }
@@ -229,9 +229,9 @@ fn for_each_row(
 }
 
 /// The fields of a header, without blanks and quotes around them.
-fn split(line: &str, rows: Rows) -> Vec<&str> {
+fn split(line: &str, rows: RowForm) -> Vec<&str> {
     match rows {
-        Rows::Delimited(delimiter) => {
+        RowForm::Delimited(delimiter) => {
             let fields = line.split(char::from(delimiter)).map(str::trim);
             fields.map(without_quotes_around).collect()
         }

@@ -112,11 +112,11 @@ struct TaskLine {
     task_id: String,
     #[serde(rename = "Collection", alias = "collection")]
     collection: String,
-    input: Vec<Message>,
+    input: Vec<MessageObject>,
     #[serde(default)]
     contexts: Option<Vec<ReferenceObject>>,
     #[serde(default)]
-    targets: Option<Vec<Message>>,
+    targets: Option<Vec<MessageObject>>,
     #[serde(default, deserialize_with = "texts")]
     answerability: Vec<String>,
     #[serde(default, deserialize_with = "texts", rename = "Question Type")]
@@ -126,7 +126,7 @@ struct TaskLine {
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct MessageObject {
     speaker: String,
     text: String,
 }
@@ -185,7 +185,7 @@ fn read_task(
     }
     let domain = domain_of(&line.collection, at)?;
     let mut said = Vec::with_capacity(line.input.len());
-    for Message { speaker, text } in line.input {
+    for MessageObject { speaker, text } in line.input {
         said.push(match &*speaker {
             "user" => Utterance::user(text),
             "agent" => Utterance::system(text),

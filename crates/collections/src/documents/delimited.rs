@@ -17,7 +17,7 @@ pub(super) fn read(
     each: PassageSink,
 ) -> Result<(), Error> {
     let input = whole(name, content, "tables with a header", "write JSON lines")?;
-    let Table { mut records, columns } = Table::of(&input, form)?;
+    let HeadedTable { mut records, columns } = HeadedTable::of(&input, form)?;
     while let Some((at, record)) = records.next() {
         let document = record.and_then(|record| row(&columns, at, &record));
         if each(document.map_err(Error::Problem))?.is_break() {
@@ -28,13 +28,13 @@ pub(super) fn read(
 }
 
 /// A table whose first record names its columns.
-pub(super) struct Table<'a> {
+pub(super) struct HeadedTable<'a> {
     /// The records below the header.
     records: Records<'a>,
     columns: TextColumns,
 }
 
-impl<'a> Table<'a> {
+impl<'a> HeadedTable<'a> {
     /// Reads the header.
     pub(super) fn of(input: &'a FileContent, form: &DocumentForm) -> Result<Self, Box<Problem>> {
         let mut records = Records::of_table(input, delimiter(&input.bytes));

@@ -211,19 +211,19 @@ pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 
 /// The entries of folders, each of which is listed at most once.
 #[derive(Default)]
-pub(crate) struct Listings(RefCell<HashMap<PathBuf, Entries>>);
+pub(crate) struct Listings(RefCell<HashMap<PathBuf, Listing>>);
 
 /// The entries of a folder whose names do not begin with a dot, sorted; true for those that are folders or
 /// links to folders.
-pub(crate) type Entries = Rc<[(PathBuf, bool)]>;
+pub(crate) type Listing = Rc<[(PathBuf, bool)]>;
 
 impl Listings {
     /// The entries of a folder.
-    pub(crate) fn entries(&self, folder: &Path) -> Result<Entries, Error> {
+    pub(crate) fn entries(&self, folder: &Path) -> Result<Listing, Error> {
         if let Some(entries) = self.0.borrow().get(folder) {
             return Ok(Rc::clone(entries));
         }
-        let entries: Entries = entries_with_kinds(folder)?.into();
+        let entries: Listing = entries_with_kinds(folder)?.into();
         self.0.borrow_mut().insert(folder.to_owned(), Rc::clone(&entries));
         Ok(entries)
     }

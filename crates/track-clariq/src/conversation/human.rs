@@ -42,7 +42,7 @@ pub(super) fn read(archive: &Archive, reader: &mut RecordReader) -> Result<(), E
         return Err(archive.problem(&expected, "more".to_owned()));
     }
     let input = FileContent::of_text(archive.name(), bytes)?;
-    let rows = RefCell::new(Rows { reader, file: &input.name, next: 0, fatal: None });
+    let rows = RefCell::new(HumanRows { reader, file: &input.name, next: 0, fatal: None });
     for_each_row(
         &input,
         COLUMNS,
@@ -57,7 +57,7 @@ pub(super) fn read(archive: &Archive, reader: &mut RecordReader) -> Result<(), E
     }
 }
 
-struct Rows<'a, 'r> {
+struct HumanRows<'a, 'r> {
     reader: &'a mut RecordReader<'r>,
     file: &'a str,
     /// The number of the next row. Bad rows count as well, so that later rows keep their ids.
@@ -66,7 +66,7 @@ struct Rows<'a, 'r> {
     fatal: Option<Problem>,
 }
 
-impl Rows<'_, '_> {
+impl HumanRows<'_, '_> {
     fn add_problem(&mut self, problem: Problem) {
         use ProblemKind::{Contradiction, Empty, MissingColumn};
         if matches!(problem.kind, MissingColumn | Contradiction | Empty) {

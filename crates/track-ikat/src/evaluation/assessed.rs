@@ -22,10 +22,10 @@ const ONCE: &str = "a nugget of a turn has one decision for each run; sheets may
 #[derive(Default)]
 struct Matches {
     /// By run, turn and nugget.
-    runs: BTreeMap<String, BTreeMap<String, BTreeMap<String, Decision>>>,
+    runs: BTreeMap<String, BTreeMap<String, BTreeMap<String, NuggetDecision>>>,
 }
 
-struct Decision {
+struct NuggetDecision {
     sheet: String,
     /// True if the response holds the nugget.
     is_match: bool,
@@ -88,10 +88,10 @@ impl Matches {
     }
 
     /// Adds a decision, and returns the earlier one.
-    fn add(&mut self, name: &StudyName, is_match: bool) -> Option<Decision> {
+    fn add(&mut self, name: &StudyName, is_match: bool) -> Option<NuggetDecision> {
         let turns = self.runs.entry(name.run.to_owned()).or_default();
         let nuggets = turns.entry(name.turn.to_owned()).or_default();
-        let decision = Decision { sheet: name.sheet.to_owned(), is_match };
+        let decision = NuggetDecision { sheet: name.sheet.to_owned(), is_match };
         nuggets.insert(name.nugget.to_owned(), decision)
     }
 }

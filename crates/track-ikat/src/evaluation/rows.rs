@@ -69,7 +69,7 @@ enum Labels {
     Answers,
 }
 
-struct Row {
+struct ScoreRow {
     part: RunPart,
     by: Labels,
     /// The part and its labels in comparisons; those of graded passages name themselves.
@@ -88,15 +88,15 @@ const OF_SETS: &[&str] = &["P", "R", "F1"];
 const BY_GRADE: &[&str] =
     &["nDCG@3", "nDCG@5", "nDCG@10", "RR(rel=2)", "R(rel=2)@10", "R(rel=2)@100", "Judged@10"];
 
-const fn statements(part: RunPart, by: Labels, name: &'static str) -> Row {
-    Row { part, by, name, known_as: name, measures: OF_STATEMENTS, few: &["nDCG@3"] }
+const fn statements(part: RunPart, by: Labels, name: &'static str) -> ScoreRow {
+    ScoreRow { part, by, name, known_as: name, measures: OF_STATEMENTS, few: &["nDCG@3"] }
 }
 
-const fn sets(by: Labels, name: &'static str, few: &'static [&'static str]) -> Row {
-    Row { part: RunPart::Sets, by, name, known_as: name, measures: OF_SETS, few }
+const fn sets(by: Labels, name: &'static str, few: &'static [&'static str]) -> ScoreRow {
+    ScoreRow { part: RunPart::Sets, by, name, known_as: name, measures: OF_SETS, few }
 }
 
-const ROWS: [Row; 10] = [
+const ROWS: [ScoreRow; 10] = [
     statements(RunPart::Statements, Labels::Organisers, "statements (organisers)"),
     statements(RunPart::Statements, Labels::Nist, "statements (NIST)"),
     statements(RunPart::Provenance, Labels::Organisers, "ptkb_provenance (organisers)"),
@@ -104,7 +104,7 @@ const ROWS: [Row; 10] = [
     sets(Labels::Organisers, "sets (organisers)", &["F1"]),
     sets(Labels::OrganisersJudged, "sets (organisers, judged turns)", &[]),
     sets(Labels::Nist, "sets (NIST)", &["F1"]),
-    Row {
+    ScoreRow {
         part: RunPart::Passages,
         by: Labels::Cited,
         name: "passages (cited)",
@@ -112,7 +112,7 @@ const ROWS: [Row; 10] = [
         measures: &["nDCG@3", "nDCG@5", "RR", "R@10", "R@100"],
         few: &["nDCG@3", "R@10"],
     },
-    Row {
+    ScoreRow {
         part: RunPart::Passages,
         by: Labels::Graded,
         name: "",
@@ -120,7 +120,7 @@ const ROWS: [Row; 10] = [
         measures: BY_GRADE,
         few: &["nDCG@3", "nDCG@5", "Judged@10"],
     },
-    Row {
+    ScoreRow {
         part: RunPart::Responses,
         by: Labels::Answers,
         name: "responses",
@@ -152,7 +152,7 @@ pub fn scores(
     only: Option<RunPart>,
     measures: &[Measure],
 ) -> Result<Vec<Score>, Error> {
-    let is_wanted = |row: &&Row| {
+    let is_wanted = |row: &&ScoreRow| {
         only.map_or(measures.is_empty() || row.part.is_ranking(), |only| only == row.part)
     };
     let is_whole = only.is_none() && measures.is_empty();
@@ -172,7 +172,7 @@ pub fn scores(
     Ok(all)
 }
 
-impl Row {
+impl ScoreRow {
     fn scores(
         &self,
         evaluated: &EvaluatedRun,
