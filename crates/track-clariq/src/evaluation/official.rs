@@ -64,16 +64,30 @@ impl<'a> Official<'a> {
         Ok(OfficialReader::new(self.labels()?.topics.iter().map(|topic| &topic.id)))
     }
 
-    /// Reads a run as the official scorer does.
+    /// Reads a run over topics of the labels as the official scorer does.
     pub fn run(&self, source: &Source) -> Result<Run, Error> {
-        let input = source.read()?;
-        refuse_text_run(&input, &self.clariq.bank)?;
-        self.reader()?.run_in_order(&input)
+        self.parse_run(source, &source.read()?, true)
     }
 
-    /// Reads a need file as the official scorer does.
+    /// Parses a run over topics of the labels; `in_order` as the official scorer does.
+    fn parse_run(
+        &self,
+        source: &Source,
+        input: &FileContent,
+        in_order: bool,
+    ) -> Result<Run, Error> {
+        refuse_text_run(input, &self.clariq.bank)?;
+        let reader = self.reader()?;
+        let run = if in_order { reader.run_in_order(input)? } else { reader.run(input)? };
+        self.topics()?.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
+        Ok(run)
+    }
+
+    /// Reads a need file over topics of the labels as the official scorer does.
     pub fn need_lines(&self, source: &Source) -> Result<Vec<NeedLine>, Error> {
-        self.reader()?.needs(&source.read()?)
+        let lines = self.reader()?.needs(&source.read()?)?;
+        self.topics()?.check_answered(source, lines.iter().map(|line| &line.topic))?;
+        Ok(lines)
     }
 
     /// The reason why a run cannot be scored: it has texts, or else the error that was found.
@@ -147,16 +161,11 @@ impl Evaluation for Official<'_> {
         if !by_name && is_need_file(&input) {
             return self.needs(&input);
         }
-        refuse_text_run(&input, &self.clariq.bank)?;
         let ties = by.order(if recalls { Ties::Official } else { Ties::Id });
-        let reader = self.reader()?;
-        let in_order = by_name || ties == Ties::Official;
-        let run = if in_order { reader.run_in_order(&input)? } else { reader.run(&input)? };
-        let topics = self.topics()?;
-        topics.check_answered(&source, run.lines.iter().map(|line| &line.topic))?;
+        let run = self.parse_run(&source, &input, by_name || ties == Ties::Official)?;
         let (scores, mut warnings) = self.scores(&run, by)?;
         if !by_name || !by.measures.iter().all(is_of_documents) {
-            warnings.extend(topics.warnings(&run, ties));
+            warnings.extend(self.topics()?.warnings(&run, ties));
         }
         if recalls && by_name {
             warnings.extend(self.by_qrels()?.unjudged(&run));

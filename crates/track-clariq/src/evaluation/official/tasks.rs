@@ -10,7 +10,6 @@ use crate::evaluation::{
     recall_interval, table_stem,
 };
 use crate::official_file::{FIELDS_OF_A_RUN, FIELDS_OF_NEEDS};
-use crate::text_run::refuse_text_run;
 use crate::{EvalTable, RetrievedWith, read_text_run};
 use clariq_collections::evaluation::{
     TieRule, ignored_lines, unknown_spelled_otherwise, warn_of_short,
@@ -70,17 +69,13 @@ fn questions(
     let labels = official.labels()?;
     let ties = if let Some(TieRule::Order(ties)) = rule { ties } else { Ties::Official };
     let is_interval = rule == Some(TieRule::Interval);
-    let reader = official.reader()?;
     let input = source.read()?;
-    refuse_text_run(&input, &official.clariq.bank)?;
-    let is_official = ties == Ties::Official && !is_interval;
-    let run = if is_official { reader.run_in_order(&input)? } else { reader.run(&input)? };
-    official.topics()?.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
+    let run = official.parse_run(source, &input, ties == Ties::Official && !is_interval)?;
     let topics = labels.topics.iter().map(|topic| &topic.id);
     let found = diagnose(&run, topics, Some(&official.clariq.bank));
     let mut warnings = ignored_lines(&run, &found, if is_interval { Ties::Id } else { ties });
     warnings.extend(unknown_spelled_otherwise(&run, &official.clariq.bank));
-    warnings.extend(reader.warning(&input, FIELDS_OF_A_RUN));
+    warnings.extend(official.reader()?.warning(&input, FIELDS_OF_A_RUN));
     let mut scores = question_relevance(&run, labels, ties);
     for (score, cutoff) in scores.iter_mut().zip(CUTOFFS) {
         score.measure = format!("Recall{cutoff}");
@@ -194,7 +189,6 @@ fn document_scores(
     }
     let labels = official.labels()?;
     let run = official.run(source)?;
-    official.topics()?.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
     Ok(document_relevance(&run, &table()?, labels))
 }
 
