@@ -59,7 +59,8 @@ impl Statistics {
         named: Value,
     ) -> Self {
         let mut rows = Vec::new();
-        for (place, (name, _)) in splits.iter().take(1).flat_map(|(_, first)| first).enumerate() {
+        let first = splits.first().map_or(&[][..], |(_, figures)| figures.as_slice());
+        for (place, (name, _)) in first.iter().enumerate() {
             let amounts = splits.iter().map(|(_, figures)| figures.get(place)?.1);
             rows.push(StatisticsRow {
                 name: name.clone(),
