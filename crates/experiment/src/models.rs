@@ -57,7 +57,13 @@ impl Models for Session<'_> {
         }
         let encoder = self.encoder(model)?;
         let counted = |encode: &dyn Fn(Progress) -> Result<DocumentVectors>| {
-            self.encode_counted(documents.len(), progress, encode).map(Arc::new)
+            let task = self.observer.begin("documents", Some(documents.len() as u64));
+            let encoded = encode(&|texts: u64| {
+                task.advance(texts);
+                progress(texts);
+            })?;
+            task.finish(&format!("{} encoded", count_of(documents.len(), "document")));
+            Ok(Arc::new(encoded))
         };
         if endpoints::is_endpoint(self, model) {
             endpoints::check_number(model, documents.len())?;
@@ -76,7 +82,10 @@ impl Models for Session<'_> {
             return kept::in_memory(make, &|_| {});
         }
         let counted = |get: &dyn Fn(Progress) -> Result<SharedBytes>| {
-            self.encode_counted(kept.documents, &|_| {}, get)
+            let task = self.observer.begin("documents", Some(kept.documents as u64));
+            let bytes = get(&|documents| task.advance(documents))?;
+            task.finish(&format!("{} encoded", count_of(kept.documents, "document")));
+            Ok(bytes)
         };
         if endpoints::is_endpoint(self, kept.model) {
             // Responses of an endpoint are cached and recorded per call.
@@ -107,24 +116,6 @@ impl Models for Session<'_> {
         let open = || TextCache::open(&path, "generated texts", usize::MAX, self.observer);
         let cache = caches.entry(key).or_insert_with(open);
         cache.values(texts, progress, |missing| generator.generate(missing, decoding, progress))
-    }
-}
-
-impl Session<'_> {
-    /// Encodes documents as a task of the observer.
-    fn encode_counted<T>(
-        &self,
-        documents: usize,
-        progress: Progress,
-        encode: &dyn Fn(Progress) -> Result<T>,
-    ) -> Result<T> {
-        let task = self.observer.begin("documents", Some(documents as u64));
-        let encoded = encode(&|texts: u64| {
-            task.advance(texts);
-            progress(texts);
-        })?;
-        task.finish(&format!("{} encoded", count_of(documents, "document")));
-        Ok(encoded)
     }
 }
 

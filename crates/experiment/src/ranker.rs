@@ -311,14 +311,20 @@ impl<'a> Ranker<'a> {
         let Some(plan) = statements else {
             let collection = self.session().collection;
             let own = collection.part_of(self.task(part)?, query.request.id.as_str());
-            let own = self.own_documents(part, own)?;
-            let requests = [own.request(&requests[0])];
-            let Some(doc) = own.find(doc) else {
+            let context = match own {
+                Some(own) => self.contexts.of(own.task)?,
+                None => self.context(part)?,
+            };
+            let first = own.map_or(0, |own| own.first);
+            let count = context.documents.len() as u32;
+            let requests = [parts::within(&requests[0], first, count)];
+            let own_doc = doc.0.checked_sub(first).filter(|doc| *doc < count).map(Doc);
+            let Some(doc) = own_doc else {
                 let found = format!("`{}`", self.documents(part)?.id(doc));
                 let hint = "each request is answered from the documents of its own domain";
                 bail!("DOCUMENT_ID", "a document of the domain of the request", found, hint);
             };
-            let batch = Batch::new(own.context, &requests);
+            let batch = Batch::new(context, &requests);
             let stages = pipeline.explain(&batch, doc, &Ranking::new())?;
             self.session().report_answers();
             return Ok(vec![PipelineTrace { task: self.task_name(part), stages }]);

@@ -4,9 +4,9 @@
 use super::{RankedPart, Ranker, run};
 use clariq_collections::DocumentPart;
 use clariq_core::{Doc, Progress, Ranking, Request, Result};
-use clariq_rank::{Context, Pipeline};
+use clariq_rank::Pipeline;
 
-impl<'a> Ranker<'a> {
+impl Ranker<'_> {
     /// Runs a pipeline over the documents of each request.
     pub(super) fn run_in_parts(
         &self,
@@ -30,54 +30,34 @@ impl<'a> Ranker<'a> {
             }
             let places: Vec<usize> =
                 (start..parts.len()).filter(|place| parts[*place] == *own).collect();
-            let own = self.own_documents(part, *own)?;
+            let context = match own {
+                Some(own) => self.contexts.of(own.task)?,
+                None => self.context(part)?,
+            };
+            let first = own.map_or(0, |own| own.first);
+            let count = context.documents.len() as u32;
             let among: Vec<Request> =
-                places.iter().map(|place| own.request(&requests[*place])).collect();
-            let found = run(pipeline, own.context, &among, progress)?;
-            for (place, ranking) in places.iter().zip(found) {
+                places.iter().map(|place| within(&requests[*place], first, count)).collect();
+            for (place, ranking) in places.iter().zip(run(pipeline, context, &among, progress)?) {
                 ranked[*place] = true;
                 rankings[*place] = ranking;
                 for hit in &mut rankings[*place] {
-                    hit.doc.0 += own.first;
+                    hit.doc.0 += first;
                 }
             }
         }
         Ok(rankings)
     }
-
-    /// The documents that a request is ranked over: its own among those of a part, or all of them.
-    pub(super) fn own_documents(
-        &self,
-        part: RankedPart,
-        own: Option<DocumentPart>,
-    ) -> Result<OwnDocuments<'_, 'a>> {
-        Ok(match own {
-            Some(own) => OwnDocuments { context: self.contexts.of(own.task)?, first: own.first },
-            None => OwnDocuments { context: self.context(part)?, first: 0 },
-        })
-    }
 }
 
-/// Documents with a context of their own, which stand one after the other among those of a task.
-pub(super) struct OwnDocuments<'c, 'a> {
-    pub(super) context: &'c Context<'a>,
-    /// The place of the first among those of the task.
-    first: u32,
-}
-
-impl OwnDocuments<'_, '_> {
-    /// The number that a document of the task has among these.
-    pub(super) fn find(&self, doc: Doc) -> Option<Doc> {
-        let number = doc.0.checked_sub(self.first)?;
-        (number < self.context.documents.len() as u32).then_some(Doc(number))
-    }
-
-    /// A request whose candidates are among these.
-    pub(super) fn request(&self, request: &Request) -> Request {
-        let mut request = request.clone();
-        if let Some(candidates) = &mut request.candidates {
-            *candidates = candidates.iter().filter_map(|doc| self.find(*doc)).collect();
+/// A request whose candidates have their numbers in a part of the documents.
+pub(super) fn within(request: &Request, first: u32, count: u32) -> Request {
+    let mut request = request.clone();
+    if let Some(candidates) = &mut request.candidates {
+        candidates.retain(|doc| (first..first + count).contains(&doc.0));
+        for doc in candidates {
+            *doc = Doc(doc.0 - first);
         }
-        request
     }
+    request
 }
