@@ -33,7 +33,7 @@ impl TextSample {
     /// The most texts that are kept; an even number.
     const MOST: usize = 400;
 
-    /// The texts.
+    /// Those that were kept.
     pub fn texts(&self) -> &[String] {
         &self.texts
     }

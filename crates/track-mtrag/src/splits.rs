@@ -3,7 +3,7 @@
 use clariq_collections::Split;
 use clariq_core::SplitRole;
 
-/// The first benchmark.
+/// The benchmark of 2025.
 pub const MTRAG: Split = Split::new(0, "mtrag", SplitRole::HeldOut);
 /// The benchmark of 2026, with requests that cannot be answered as they are.
 pub const MTRAG_UN: Split = Split::new(1, "mtrag-un", SplitRole::HeldOut);

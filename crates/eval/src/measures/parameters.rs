@@ -32,7 +32,7 @@ impl Default for MeasureParameters {
 /// The gain of nDCG by a grade.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Gain {
-    /// The grade itself.
+    /// As it was judged.
     Grade,
     /// 2^grade − 1.
     Exponential,

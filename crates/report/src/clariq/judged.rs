@@ -24,7 +24,7 @@ pub(crate) struct OfficialRun<'a> {
     pub(crate) shown: &'a PageRun,
     /// The first questions of every topic, in the order of [`JudgedRuns::topics`].
     pub(crate) lists: Vec<Vec<&'a DocId>>,
-    /// The official recalls.
+    /// Its recall at the depths of the official scorer.
     pub(crate) scores: Vec<Score>,
     /// Mean recall at depth 1, 2, … [`DEPTH`].
     pub(crate) curve: Vec<f64>,
