@@ -1,6 +1,6 @@
 //! `--depth`: systems that rank another number of documents than their configuration says.
 
-use clariq_core::{Problem, Result, count_of, problem};
+use clariq_core::{Problem, Result, problem};
 use clariq_rank::Override;
 use clariq_systems::{StageDepth, SystemConfig};
 
@@ -20,10 +20,14 @@ pub(crate) fn at_depth(
     SystemConfig::open_any(system, &[overrides, &[depth]].concat())
 }
 
-/// The problem of a system whose depths the user has to choose: it is not one stage that keeps documents,
-/// and each depth may change the best documents as well.
-pub(crate) fn no_single_depth(stages: &[StageDepth], depth: usize) -> Problem {
-    let expected = format!("stages that keep {}", count_of(depth, "document"));
+/// The problem of stages whose depths the user has to choose, because each of them may change the best
+/// documents as well.
+pub(crate) fn no_single_depth(
+    expected: impl Into<String>,
+    stages: &[StageDepth],
+    depth: usize,
+) -> Problem {
+    let expected = expected.into();
     if stages.is_empty() {
         return problem!("--depth", expected, "none with a depth", "leave --depth out");
     }

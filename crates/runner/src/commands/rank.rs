@@ -12,7 +12,7 @@ use crate::output::{Format, terminal};
 use crate::settings::Settings;
 use crate::target::collection_for;
 use clap::Args;
-use clariq_core::{Hint, Problem, ProblemKind, Result, bail, problem};
+use clariq_core::{Hint, Problem, ProblemKind, Result, bail, count_of, problem};
 use clariq_experiment::requests::{ARCHIVE, RequestReader};
 use clariq_experiment::{Contexts, NeedScope, UserRequest, open_system};
 use clariq_files::Source;
@@ -188,7 +188,10 @@ fn load_with_depth(
         [only] if !config.answers() && !sets_depth(overrides) => {
             Ok((at_depth(system, overrides, only, depth)?, None))
         }
-        _ => Ok((config, Some(no_single_depth(&cutting, depth)))),
+        _ => {
+            let expected = format!("stages that keep {}", count_of(depth, "document"));
+            Ok((config, Some(no_single_depth(expected, &cutting, depth))))
+        }
     }
 }
 

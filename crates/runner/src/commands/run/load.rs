@@ -37,7 +37,10 @@ pub(in crate::commands) fn load_as_run(
     if let Some(depth) = depth {
         return match &*depths {
             [only] => at_depth(name, overrides, only, depth.get()),
-            depths => Err(no_single_depth(depths, depth.get()).into()),
+            depths => {
+                let expected = "a system with one stage that has a depth";
+                Err(no_single_depth(expected, depths, depth.get()).into())
+            }
         };
     }
     let is_own = TRACKS.kind_of(&settings.data.first).is_ok_and(|kind| kind.name == OWN.name);

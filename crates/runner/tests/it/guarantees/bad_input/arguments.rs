@@ -35,6 +35,12 @@ const BAD_ARGUMENTS: &[Case] = &[
         "run bm25 --threads many",
         ["--threads", "a whole number", "`many`"],
     ),
+    case(
+        "a depth for several stages",
+        NOTHING,
+        "run bm25-tuned --depth 7",
+        ["--depth", "one stage that has a depth", "`bm25.depth` 30, `cutoff.depth` 30"],
+    ),
     case("no size", NOTHING, "run bm25 --memory 3T", ["--memory", "a size", "`3T`"]),
     case(
         "one output for two",
