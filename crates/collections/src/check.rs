@@ -33,7 +33,7 @@ impl TextSample {
     /// The most texts that are kept; an even number.
     const MOST: usize = 400;
 
-    /// Those that were kept.
+    /// The texts that were kept, evenly spread over all.
     pub fn texts(&self) -> &[String] {
         &self.texts
     }

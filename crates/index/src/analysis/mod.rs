@@ -41,7 +41,7 @@ pub enum Analyzer {
     Turkish,
 }
 
-/// Every analyser, its name in configurations, and the language of a Snowball analyser.
+/// Every analyser in the order of its type, its name in configurations, and the language of a Snowball analyser.
 const ANALYZERS: [(Analyzer, &str, Option<Language>); 20] = [
     (Analyzer::Nltk, "nltk", None),
     (Analyzer::English, "english", Some(Language::English)),
@@ -73,12 +73,12 @@ impl Analyzer {
 
     /// The name in configurations.
     pub fn name(self) -> &'static str {
-        ANALYZERS.iter().find(|(known, ..)| *known == self).map_or("", |(_, name, _)| name)
+        ANALYZERS[self as usize].1
     }
 
     /// The language of a Snowball analyser.
     fn language(self) -> Option<Language> {
-        ANALYZERS.iter().find(|(known, ..)| *known == self)?.2
+        ANALYZERS[self as usize].2
     }
 
     /// The tokens of a text, in order and with repeats.
@@ -128,6 +128,14 @@ const LONGEST_WORD: usize = 255;
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_row_of_an_analyser_has_the_name_that_configurations_have_for_it() {
+        for analyzer in Analyzer::all() {
+            assert_eq!(ANALYZERS[analyzer as usize].0, analyzer);
+            assert_eq!(serde_json::to_value(analyzer).unwrap(), analyzer.name());
+        }
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
